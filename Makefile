@@ -11,7 +11,7 @@ DESTDIR ?=
 OPTIMISED := -c release -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build counted demo program install package test costs soak figures lint format bench docs-check
+.PHONY: help setup build counted demo program install package test long costs soak figures lint format bench docs-check
 
 help: ## Show this list
 	@echo 'usage: make TARGET [ARGS="..."]'
@@ -47,15 +47,18 @@ install: ## Install the built gateway and its systemd unit below PREFIX=/usr/loc
 package: program ## Build a Debian package in .build
 	@examples/debian/build-package .build
 
-test: setup ## Run all tests; ARGS="--filter CursorTests" runs some
+test: setup ## Run the tests, but for the long ones; ARGS="--filter CursorTests" runs some
 	@.ci/test $(SWIFTFLAGS) $(ARGS)
+
+long: setup ## Run the long tests: random courses, kills, every recording and every cut
+	@RIND_TEST_LONG=only .ci/test $(SWIFTFLAGS) $(ARGS)
 
 costs: counted ## Count what a line and an idle pull cost, and compare with the limits
 	@.ci/test --filter CostTests $(SWIFTFLAGS) $(ARGS)
 
 soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, kills, a flood
-	@.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
-	@RIND_TEST_SEEDS=$(SEEDS) .ci/test $(OPTIMISED) --filter SimulationTests $(SWIFTFLAGS)
+	@RIND_TEST_LONG=also .ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
+	@RIND_TEST_SEEDS=$(SEEDS) RIND_TEST_EVENTS=1000000 .ci/test $(OPTIMISED) --filter 'SimulationTests|FuzzTests' $(SWIFTFLAGS)
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
 	@RIND_TEST_KILLS=100 .ci/test $(OPTIMISED) --filter KillTests $(SWIFTFLAGS)

@@ -15,6 +15,7 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let hummingbirdCore: Target.Dependency = .product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
@@ -22,6 +23,7 @@ let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-h
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let jwt: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -46,9 +48,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
         // The C libraries.
@@ -94,13 +98,14 @@ let package = Package(
             dependencies: [
                 "Backend", "CMalloc", "Curl", "Deduplication", "GatewayConfig", "JSONBytes", "Ledger",
                 "LineProjection", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire", nioCore,
-                nioPosix, nioLocks, httpTypes, crypto, deque, log,
+                nioPosix, nioLocks, httpTypes, crypto, deque, jwt, log,
             ]),
         .target(
             name: "GatewayServer",
             dependencies: [
-                "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "JSONBytes", "SyncModel", "Telemetry",
-                "WatermelonWire", hummingbirdCore, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1, lifecycle, log,
+                "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "JSONBytes", "StateStore", "SyncModel",
+                "Telemetry", "WatermelonWire", hummingbirdCore, httpTypes, nioCore, nioPosix, nioLocks, nioHTTP1,
+                nioSSL, lifecycle, log,
             ]),
         .target(
             name: "DemoBackend",
@@ -119,7 +124,7 @@ let package = Package(
                 // Not imported, only built along: it is what FirstSync runs.
                 "rind",
                 "Deduplication", "DemoBackend", "GatewayConfig", "Gzip", "JSONBytes", "Ledger", "LineProjection",
-                "SyncMachines", "SyncModel", arguments, grdb, nioCore, nioHTTP1, nioLocks, nioPosix,
+                "PostgresTesting", "SyncMachines", "SyncModel", arguments, grdb, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .executableTarget(
             name: "rind-count", dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),
@@ -172,7 +177,7 @@ let package = Package(
             dependencies: [
                 "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
                 "LineProjection", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "WatermelonWire",
-                httpTypes, nioCore, nioLocks, log,
+                crypto, httpTypes, nioCore, nioLocks, log,
             ]),
         .testTarget(
             name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"], exclude: ["Fixtures"]),
@@ -182,21 +187,21 @@ let package = Package(
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
-                "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "SyncModel", "WatermelonWire", httpTypes,
-                lifecycle, log, nioCore, nioHTTP1, nioLocks, nioPosix,
+                "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "StateStore", "SyncModel", "Telemetry",
+                "WatermelonWire", httpTypes, lifecycle, log, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
                 "Gzip", "JSONBytes", "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
-                grdb, httpTypes, nioCore, nioPosix, nioLocks, log,
+                crypto, grdb, httpTypes, nioCore, nioPosix, nioLocks, log,
             ]),
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
-                "rind", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
-                "LineProjection", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel",
+                "rind", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes",
+                "Ledger", "LineProjection", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel",
                 httpTypes,
                 log, nioCore, nioPosix, nioLocks, signals,
             ],

@@ -97,7 +97,8 @@ extension BackendError {
         case .busy, .refused, .ackRefused, .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
             .malformedAnswer:
             true
-        case .transport, .credentialRefused, .typesRefused, .invalidCall, .unsafeValue, .notConfigured: false
+        case .transport, .credentialRefused, .typesRefused, .circuitOpen, .invalidCall, .unsafeValue, .notConfigured:
+            false
         }
     }
 

@@ -28,12 +28,15 @@ package struct BackendClient: Sendable {
     /// The most bytes that are read: of an error's body, and of an unneeded body to keep its connection.
     static let drainedBytes = 64 * 1024
 
+    /// The breaker that keeps calls from a backend that is down; nil if all calls are made.
+    package var breaker: BackendBreaker? { parts.breaker }
+
     /// Creates a client of one backend.
     package init(
         settings: BackendSettings, transport: any HTTPTransport, clock: any WallClock,
-        logger: Logger = Logger(label: "rind.backend")
+        breaker: BackendBreaker? = nil, logger: Logger = Logger(label: "rind.backend")
     ) {
-        parts = BackendParts(settings, transport, clock: clock)
+        parts = BackendParts(settings, transport, clock: clock, breaker: breaker)
         self.logger = logger
     }
 
@@ -50,9 +53,13 @@ package struct BackendClient: Sendable {
         _ call: CallRequest, as credentials: ForwardedCredentials, adjust: (inout CurlRequest) -> Void
     ) async throws(BackendError) -> CurlResponse {
         let request = try request(call, as: credentials, adjust: adjust)
+        let ticket = try breaker?.begin(for: credentials)
         do {
-            return try await transport.execute(request).noted()
+            let response = try await transport.execute(request)
+            ticket?.end(status: response.status.code)
+            return response.noted()
         } catch {
+            ticket?.end(error)
             SyncTrace.noteCall(status: nil)
             throw BackendError(sending: error)
         }
@@ -64,11 +71,17 @@ package struct BackendClient: Sendable {
         adjust: (inout CurlRequest) -> Void, use: (CurlResponse) async throws -> Result
     ) async throws(BackendError) -> Result {
         let request = try request(CallRequest(call, values), as: credentials, adjust: adjust)
+        let ticket = try breaker?.begin(for: credentials)
+        defer { ticket?.abandon() }
         do {
-            return try await transport.perform(request) { try await use($0.noted()) }
+            return try await transport.perform(request) { response in
+                ticket?.end(status: response.status.code)
+                return try await use(response.noted())
+            }
         } catch let error as BackendError {
             throw error
         } catch let error as CurlError {
+            ticket?.end(error)
             throw BackendError(sending: error)
         } catch {
             throw .transport(.cancelled)

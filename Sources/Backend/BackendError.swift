@@ -15,6 +15,8 @@ package enum BackendError: Error, Sendable {
     case typesRefused([String])
     /// The backend asks for a pause (429, 503).
     case busy(status: Int, retryAfter: Duration?)
+    /// The backend was not called, since it has not answered for a while (``CircuitBreaker``).
+    case circuitOpen(retryAfter: Duration)
     /// The backend refused the request (every other 4xx).
     case refused(status: Int)
     /// The backend has no call at the configured target for setting checkpoints (404, 405, 501).
@@ -41,6 +43,18 @@ package enum BackendError: Error, Sendable {
     /// The configuration has no such call.
     case notConfigured(String)
 
+    /// The code of ``circuitOpen(retryAfter:)``.
+    static let circuitOpenCode = "backend.circuit_open"
+
+    /// The time after which the backend wants to be called again; nil if it has not said.
+    package var retryAfter: Duration? {
+        switch self {
+        case .busy(_, let time): time
+        case .circuitOpen(let time): time
+        default: nil
+        }
+    }
+
     /// A stable name for metrics, logs and answers.
     package var code: String {
         switch self {
@@ -48,6 +62,7 @@ package enum BackendError: Error, Sendable {
         case .credentialRefused: "backend.credential"
         case .typesRefused: "backend.types"
         case .busy: "backend.busy"
+        case .circuitOpen: Self.circuitOpenCode
         case .refused: "backend.refused"
         case .ackRefused: "backend.ack_refused"
         case .failed: "backend.failed"
@@ -71,7 +86,8 @@ package enum BackendError: Error, Sendable {
         case .busy(let status, _): status >= 500
         case .refused(let status): status == 408
         case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer: true
-        case .credentialRefused, .typesRefused, .ackRefused, .invalidCall, .unsafeValue, .notConfigured: false
+        case .credentialRefused, .typesRefused, .circuitOpen, .ackRefused, .invalidCall, .unsafeValue, .notConfigured:
+            false
         }
     }
 
@@ -83,7 +99,7 @@ package enum BackendError: Error, Sendable {
             case .resolve, .connect, .timeout, .closed: true
             default: false
             }
-        case .busy, .failed: true
+        case .busy, .failed, .circuitOpen: true
         case .refused(let status): status == 408 || status == 425
         default: false
         }
@@ -100,6 +116,7 @@ extension BackendError: CustomStringConvertible {
             "the backend refuses the request types; it names \(types.joined(separator: ", "))"
         case .busy(let status, let after):
             "the backend is busy (\(status))" + (after.map { ", try again after \($0)" } ?? "")
+        case .circuitOpen(let after): "the backend has not answered for a while; it is called again in \(after)"
         case .refused(let status): "the backend refuses the request (\(status))"
         case .ackRefused(let status): "the backend has no call where '[backend] ack' says (\(status))"
         case .failed(let status): "the backend failed (\(status))"

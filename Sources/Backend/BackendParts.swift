@@ -9,10 +9,14 @@ final class BackendParts: Sendable {
     let settings: BackendSettings
     let transport: any HTTPTransport
     let clock: any WallClock
+    let breaker: BackendBreaker?
 
-    init(_ settings: BackendSettings, _ transport: any HTTPTransport, clock: any WallClock) {
+    init(
+        _ settings: BackendSettings, _ transport: any HTTPTransport, clock: any WallClock, breaker: BackendBreaker?
+    ) {
         self.settings = settings
         self.transport = transport
         self.clock = clock
+        self.breaker = breaker
     }
 }

@@ -33,6 +33,21 @@ package struct ForwardedCredentials: Hashable, Sendable {
     /// The id of the request, if it is forwarded.
     var requestID: String? { Self.requestIDName.flatMap { fields[$0] } }
 
+    /// A number that tells callers apart while the process runs.
+    var callerNumber: Int {
+        var hasher = Hasher()
+        for field in fields where !Self.changing.contains(field.name.canonicalName) {
+            hasher.combine(field.name)
+            hasher.combine(field.value)
+        }
+        return hasher.finalize()
+    }
+
+    /// The fields that may differ from one request of a caller to the next.
+    private static let changing: Set = harmless.union([
+        "request-id", "traceparent", "tracestate", "x-correlation-id", "x-real-ip",
+    ])
+
     /// The fields that do not identify the caller.
     private static let harmless: Set<String> = [
         "accept-language", "user-agent", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id",

@@ -12,12 +12,18 @@ package struct Caller: Sendable {
     package var requestID: String
     /// The fields that tell the backend where the request comes from.
     package var originFields: HTTPFields
+    /// True if the request comes from a proxy that may say who is calling.
+    package var isPeerTrusted: Bool
     /// The logger of the request, with its id.
     package var logger: Logger
 
     /// Creates a caller.
-    package init(fields: HTTPFields, requestID: String, originFields: HTTPFields = [:], logger: Logger) {
+    package init(
+        fields: HTTPFields, requestID: String, originFields: HTTPFields = [:], isPeerTrusted: Bool = false,
+        logger: Logger
+    ) {
         self.fields = fields
+        self.isPeerTrusted = isPeerTrusted
         self.originFields = originFields
         self.requestID = requestID
         self.logger = logger

@@ -20,7 +20,10 @@ final class LastingServices: Sendable {
     let running: FairPermits
     let making: IDMaking
     let ackRefusals = AckRefusals()
+    let positionHolders = PositionHolders()
+    let firstSyncs = FirstSyncs()
     let locks: LockTable
+    let leases: Leases
     let journals = RunningJournals()
     private let configurations = NIOLockedValueBox(0)
 
@@ -38,6 +41,7 @@ final class LastingServices: Sendable {
         making = IDMaking(clock: ports.clock)
         locks = LockTable(
             maximumWaiting: configuration.limits.queue, timeout: configuration.limits.queueWait, clock: ports.clock)
+        leases = Leases(configuration: configuration, store: store, ports: ports)
     }
 
     /// Returns a number for one more configuration.

@@ -1,8 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Backend
 import GatewayConfig
-import StateStore
+package import StateStore
+import SyncModel
 package import Telemetry
 
 extension SyncGateway {
@@ -17,7 +19,12 @@ extension SyncGateway {
         let (held, waiting) = services.locks.occupancy
         let spooled = services.spools.held
         let configuration = services.configuration
-        return [
+        let leases = services.leases.counts
+        let events = [
+            ("wait", leases.waits), ("refused", leases.refusals), ("taken_over", leases.takeovers),
+            ("lost", leases.losses),
+        ]
+        return breakerReadings + events.map { MetricReading(.leases, Double($0.1), labels: [$0.0]) } + [
             MetricReading(.locksHeld, Double(held)), MetricReading(.locksWaiting, Double(waiting)),
             MetricReading(.pullsRunning, Double(services.running.taken)),
             MetricReading(.pullLimit, Double(configuration.limits.pulls)),
@@ -26,7 +33,24 @@ extension SyncGateway {
             MetricReading(.spool, Double(spooled.disk), labels: ["disk"]),
             MetricReading(.spoolLimit, Double(configuration.spool.memoryTotal), labels: ["memory"]),
             MetricReading(.spoolLimit, Double(configuration.spool.diskTotal), labels: ["disk"]),
+        ] + (tokens?.age.map { [MetricReading(.tokenKeyAge, $0)] } ?? [])
+    }
+
+    /// Returns the devices that are stuck, those that tried last first.
+    package func stuckDevices(limit: Int) async throws -> [DeviceTrouble] {
+        try await services.store.stuckDevices(
+            by: services.configuration.admin.stuckRule, since: services.clock.now - StuckRule.unseen, limit: limit)
+    }
+
+    private var breakerReadings: [MetricReading] {
+        guard let breaker = services.backend.breaker?.reading else { return [] }
+        return [
+            MetricReading(.breakerOpenings, Double(breaker.openings)),
+            MetricReading(.breakerRefusals, Double(breaker.refusals)),
         ]
+            + CircuitBreaker.State.allCases.map {
+                MetricReading(.breakerState, $0 == breaker.state ? 1 : 0, labels: [$0.rawValue])
+            }
     }
 
     /// Reads the gauges that the state knows.
@@ -34,6 +58,11 @@ extension SyncGateway {
         do {
             let lines = try await services.store.quarantineCounts().entries
             var readings = [MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines))]
+            let stuck = try await stuckDevices(limit: 1_000)
+            for kind in DeviceTrouble.Kind.allCases {
+                readings.append(
+                    MetricReading(.stuck, Double(stuck.count { $0.kind == kind }), labels: [kind.rawValue]))
+            }
             guard let store = services.store as? any JournalAdmin else { return readings }
             let journals = try await store.journals(of: nil, after: 0, limit: 10_000)
             for state in PushJournal.State.allCases {

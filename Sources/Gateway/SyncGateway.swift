@@ -24,15 +24,16 @@ package final class SyncGateway: Sendable {
     ///   - store: The state; closed by its opener.
     ///   - backend: The backend.
     ///   - ports: The rest of the outside world.
+    ///   - tokens: Verifies tokens; nil if the configuration does not want that.
     ///   - tuning: Sizes that are not configurable.
     package init(
         configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts,
-        tuning: GatewayTuning = GatewayTuning()
+        tokens: TokenKeys? = nil, tuning: GatewayTuning = GatewayTuning()
     ) {
         services = SyncServices(
             configuration: configuration, backend: backend,
             lasting: LastingServices(configuration: configuration, store: store, ports: ports, tuning: tuning),
-            after: nil)
+            tokens: tokens, after: nil)
     }
 
     private init(_ services: SyncServices) { self.services = services }
@@ -44,12 +45,22 @@ package final class SyncGateway: Sendable {
     /// - Parameters:
     ///   - configuration: The configuration; keys that need a restart have their values of this gateway.
     ///   - backend: The backend of the configuration.
+    ///   - tokens: Verifies tokens; nil if the configuration does not want that.
     /// - Returns: The gateway for new requests.
-    package func reconfigured(_ configuration: Configuration, backend: BackendClient) -> SyncGateway {
+    package func reconfigured(
+        _ configuration: Configuration, backend: BackendClient, tokens: TokenKeys? = nil
+    ) -> SyncGateway {
         SyncGateway(
             SyncServices(
-                configuration: configuration, backend: backend, lasting: services.lasting, after: services))
+                configuration: configuration, backend: backend, lasting: services.lasting, tokens: tokens,
+                after: services))
     }
+
+    /// The keys that verify tokens; nil if none are configured.
+    package var tokens: TokenKeys? { services.tokens }
+
+    /// The name of this gateway among the holders of leases, for the log.
+    package var leaseHolder: String { services.leases.holder }
 
     /// The names and paths that clients use.
     package var dialect: WireDialect { services.dialect }
@@ -88,6 +99,7 @@ package final class SyncGateway: Sendable {
     /// - Returns: The caller's principal.
     /// - Throws: The errors of ``pull(_:caller:)`` for a caller that is not accepted.
     package func admit(_ caller: Caller) async throws -> String {
+        try services.backend.breaker?.check()
         let identity = try await identify(caller)
         try await services.identities.verify(identity, at: services.clock.now)
         return identity.principal.rawValue
@@ -99,6 +111,7 @@ package final class SyncGateway: Sendable {
     /// - Throws: Any error; `GatewayError(_:)` has the client's answer. Nothing that a client could see has changed
     ///   then.
     package func pull(_ request: PullRequest, caller: Caller) async throws -> PullAnswer {
+        try services.backend.breaker?.check()
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
         try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
@@ -107,11 +120,13 @@ package final class SyncGateway: Sendable {
         var startOvers = 0
         var awaited = AwaitedPushes()
         while true {
-            let end = try await services.streaming(identity, from: presented) {
-                var runner = makeRunner(
-                    request, from: presented, version: version, awaiting: awaited, startOvers: startOvers,
-                    identity: identity, caller: caller)
-                return try await runner.run()
+            let end = try await alone(identity, presenting: presented, for: caller) { known in
+                try await services.streaming(identity, from: presented) {
+                    var runner = makeRunner(
+                        request, from: presented, version: version, known: known, awaiting: awaited,
+                        startOvers: startOvers, identity: identity, caller: caller)
+                    return try await runner.run()
+                }
             }
             switch end {
             case .answer(let answer): return answer
@@ -120,7 +135,7 @@ package final class SyncGateway: Sendable {
                 awaited.areOpen = true
                 caller.logger.info("a pull starts over: ids that the backend has made became known")
             case .heldUp(let unfinished):
-                // Outside the session's lock, because push recovery may need it for a search.
+                // Outside the locks, because push recovery takes them itself, the session's for a search.
                 try await finish(unfinished, &awaited, of: identity, for: caller)
             }
         }
@@ -130,12 +145,14 @@ package final class SyncGateway: Sendable {
     ///
     /// - Throws: Any error; `GatewayError(_:)` has the client's answer.
     package func push(_ request: PushRequest, caller: Caller) async throws -> PushAnswer {
+        try services.backend.breaker?.check()
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
         try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
-        return try await services.locks.withLock(pushLock(identity)) {
-            var known: StoredPullContext? = try await services.store.pullContext(
-                principal: identity.principal, session: identity.session, presented: PushScope.presented(request))
+        return try await services.exclusively(
+            identity, presenting: PushScope.presented(request), logger: caller.logger
+        ) { context in
+            var known: StoredPullContext? = context
             if known?.unfinished != UnfinishedPushes() {
                 known = nil
                 try await finishPushes(before: request, of: identity, for: caller)
@@ -144,6 +161,15 @@ package final class SyncGateway: Sendable {
                 services: services, request: request, identity: identity, logger: caller.logger, known: known)
             return try await runner.run()
         }
+    }
+
+    /// Runs a pull under the principal's lease if it needs one, with what the state knew when it was taken.
+    private func alone<R>(
+        _ identity: CallerIdentity, presenting presented: Cursor?, for caller: Caller,
+        _ body: (StoredPullContext?) async throws -> R
+    ) async throws -> R {
+        guard services.pullsNeedLease else { return try await body(nil) }
+        return try await services.exclusively(identity, presenting: presented, logger: caller.logger, body)
     }
 
     private func identify(_ caller: Caller) async throws -> CallerIdentity {
@@ -164,8 +190,6 @@ package final class SyncGateway: Sendable {
         try await recovery.close()
     }
 
-    private func pushLock(_ identity: CallerIdentity) -> String { "push:\(identity.principal.rawValue)" }
-
     /// Deals with what pushes have left to do before a pull: scheduled retries first, and if there are none, open
     /// journals, so that no record reaches its own device under another id.
     ///
@@ -182,7 +206,9 @@ package final class SyncGateway: Sendable {
         }
         awaited.areOpen = false
         let recovery = PushRecovery(services: services, identity: identity, logger: caller.logger)
-        try await services.locks.withLock(pushLock(identity)) { try await recovery.close() }
+        try await services.exclusively(identity, presenting: nil, logger: caller.logger) { _ in
+            try await recovery.close()
+        }
     }
 
     /// Applies scheduled retries before a pull, so that the pull brings their results.
@@ -191,7 +217,7 @@ package final class SyncGateway: Sendable {
     private func applyScheduledRetries(_ identity: CallerIdentity, _ caller: Caller) async throws {
         let retries = ScheduledRetries(services: services, identity: identity, logger: caller.logger)
         do {
-            try await services.locks.withLock(pushLock(identity)) {
+            try await services.exclusively(identity, presenting: nil, logger: caller.logger) { _ in
                 // Recovery first: until a record's open creation is resolved, it is unknown how the record has to be
                 // sent.
                 try await PushRecovery(services: services, identity: identity, logger: caller.logger).close()
@@ -203,8 +229,8 @@ package final class SyncGateway: Sendable {
     }
 
     private func makeRunner(
-        _ request: PullRequest, from presented: Cursor?, version: Int, awaiting awaited: AwaitedPushes,
-        startOvers: Int, identity: CallerIdentity, caller: Caller
+        _ request: PullRequest, from presented: Cursor?, version: Int, known: StoredPullContext?,
+        awaiting awaited: AwaitedPushes, startOvers: Int, identity: CallerIdentity, caller: Caller
     ) -> PullRunner {
         let key = CachedAnswers.Key(
             principal: identity.principal, session: identity.session, credential: identity.credential,
@@ -217,9 +243,11 @@ package final class SyncGateway: Sendable {
         (query.schemaVersion, query.requested) = (request.schemaVersion, request.migration)
         query.newReplica = .random(using: &random)
         (query.cached, query.startOvers) = (cached?.stream, startOvers)
+        query.distrustsPosition = LeaseKeeper.current?.distrustsPosition ?? false
         let scope = PullScope(
             services: services, query: query, identity: identity,
-            projection: services.projections.value(at: version), logger: caller.logger, awaited: awaited)
+            projection: services.projections.value(at: version), logger: caller.logger, awaited: awaited,
+            known: known)
         return PullRunner(scope, cached: cached, cacheKey: key)
     }
 

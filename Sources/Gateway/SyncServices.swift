@@ -25,6 +25,8 @@ final class SyncServices: Sendable {
     var random: Randomness { lasting.ports.random }
     var tuning: GatewayTuning { lasting.tuning }
     let identities: IdentityResolver
+    /// Verifies tokens; nil if the configuration does not want that.
+    let tokens: TokenKeys?
     var cachedAnswers: CachedAnswers { lasting.cachedAnswers }
     /// The budget of all spools: of running pulls, of answers that are being sent, and of cached ones.
     var spools: SpoolBudget { lasting.spools }
@@ -52,8 +54,14 @@ final class SyncServices: Sendable {
     let makesIDs: Bool
     /// The sessions whose checkpoints the backend does not find.
     var ackRefusals: AckRefusals { lasting.ackRefusals }
+    /// The credentials under which positions were stored; nil if each credential is a session of its own.
+    var positionHolders: PositionHolders? {
+        configuration.identity.session == nil ? nil : lasting.positionHolders
+    }
     /// The locks of work that must not run at the same time.
     var locks: LockTable { lasting.locks }
+    /// The leases of principals.
+    var leases: Leases { lasting.leases }
     /// The journals of the running pushes.
     var journals: RunningJournals { lasting.journals }
 
@@ -66,10 +74,13 @@ final class SyncServices: Sendable {
     ///   - configuration: The operator's configuration.
     ///   - backend: The backend of the configuration.
     ///   - lasting: What outlives it.
+    ///   - tokens: Verifies tokens; nil if the configuration does not want that.
     ///   - previous: The services of the configuration before; nil at the start.
     init(
-        configuration: Configuration, backend: BackendClient, lasting: LastingServices, after previous: SyncServices?
+        configuration: Configuration, backend: BackendClient, lasting: LastingServices, tokens: TokenKeys?,
+        after previous: SyncServices?
     ) {
+        self.tokens = tokens
         self.lasting = lasting
         self.configuration = configuration
         self.backend = backend
@@ -77,7 +88,7 @@ final class SyncServices: Sendable {
         digests = KeyedDigest(key: configuration.identity.key.bytes)
         identities = IdentityResolver(
             configuration: configuration, backend: backend, digests: digests,
-            known: previous?.acceptedCredentials(for: configuration))
+            known: previous?.acceptedCredentials(for: configuration), tokens: tokens)
         dialect = configuration.dialect
         pullSettings = configuration.pullSettings
         let (schema, rules) = (configuration.schema, configuration.envelopeRules)
@@ -111,6 +122,14 @@ final class SyncServices: Sendable {
         return isSame ? identities.known : nil
     }
 
+    /// Returns a session as it counts for a caller: without a position that another credential has stored.
+    func session(_ row: SessionRow, for identity: CallerIdentity) -> SessionRow {
+        guard let positionHolders, !positionHolders.isHeld(by: identity) else { return row }
+        var row = row
+        row.position = .unknown
+        return row
+    }
+
     /// Runs a stream from the backend: alone if others would interfere, and with one of the permits for streams.
     ///
     /// If the backend keeps the checkpoints, only one stream of a session runs at a time; if they travel in the
@@ -125,6 +144,41 @@ final class SyncServices: Sendable {
             }
         guard let key else { return try await withPermit(identity.principal, body) }
         return try await locks.withLock(key) { try await withPermit(identity.principal, body) }
+    }
+
+    /// True if two pulls or a pull and a push of one principal must not run at the same time on different gateways: the
+    /// backend keeps one position for them, or gives ids that the other gateway does not know yet.
+    var pullsNeedLease: Bool { leases.areNeeded && (pullSettings.style == .server || makesIDs) }
+
+    /// Runs `body` while no other push of the principal runs, nor any pull that needs a lease: in this process, and on
+    /// any other gateway on the state.
+    ///
+    /// - Parameters:
+    ///   - identity: The caller.
+    ///   - cursor: The cursor whose context is read.
+    ///   - logger: The request's logger.
+    ///   - body: Gets what the state knew when it began.
+    /// - Returns: The result of `body`.
+    /// - Throws: ``LockError`` if the lock or the lease was not acquired, otherwise the errors of `body`.
+    func exclusively<R>(
+        _ identity: CallerIdentity, presenting cursor: Cursor?, logger: Logger,
+        _ body: (StoredPullContext) async throws -> R
+    ) async throws -> R {
+        // Nothing is written for a stranger, and a lease is a row.
+        if leases.areNeeded { try await identities.verify(identity, at: clock.now) }
+        return try await locks.withLock("principal:\(identity.principal.rawValue)") {
+            guard !leases.areNeeded else {
+                return try await leases.withLease(of: identity, presenting: cursor, logger: logger, body)
+            }
+            return try await body(
+                store.pullContext(principal: identity.principal, session: identity.session, presented: cursor))
+        }
+    }
+
+    /// Returns what records devices that do not get on, with the logger of a request.
+    func watch(logging logger: Logger) -> DeviceWatch {
+        DeviceWatch(
+            store: store, firstSyncs: lasting.firstSyncs, rule: configuration.admin.stuckRule, logger: logger)
     }
 
     /// Returns the backend's client with the logger of a request.

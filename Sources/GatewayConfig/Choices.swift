@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import SyncModel
+import SyncModel
 
 /// Decides how much of a quarantined line is kept for the operator.
 package enum QuarantineRule: String, CaseIterable, Sendable {
@@ -85,16 +85,6 @@ package enum StateLocation: Hashable, Sendable {
 
     /// Returns true if a text that stands for a location may be the URL of a PostgreSQL database.
     static func isPostgres(_ text: String) -> Bool { text.lowercased().hasPrefix("postgres") }
-}
-
-/// The source of the caller's lasting name.
-package enum PrincipalSource: Hashable, Sendable {
-    /// The value at `path` of the backend's answer to `method target`, sent with the caller's credential.
-    case backend(method: String, target: String, path: Path)
-    /// The value of a cookie.
-    case cookie(name: String)
-    /// The bearer token itself; only if tokens live as long as the installation.
-    case bearer
 }
 
 /// The source of a client's schema version instead of its query and body.

@@ -58,6 +58,12 @@ extension Configuration {
         package var resumeAttempts = 3
         /// The time before the first resume; each further one waits twice as long.
         package var resumeBackoff: Duration = .milliseconds(200)
+        /// The number of calls in a row without an answer after which syncs are refused for a while; 0 for never.
+        package var breakerFailures = 10
+        /// The time for which they are refused.
+        package var breakerOpen: Duration = .seconds(10)
+        /// The most calls at a time that try then whether the backend answers.
+        package var breakerTrials = 1
         /// The most connections at a time.
         package var maxConnections = 256
         /// The most of them that the pass-through may take; zero for half.

@@ -36,10 +36,16 @@ extension Configuration {
             readFile: { path throws(Substitution.FileError) in try readFile(resolve(path, relativeTo: file)) })
         var loader = Loader(document: document, substitution: substitution, problems: problems)
         loader.load(environment: environment)
-        for key in [\Configuration.backend.caFile, \.backend.clientCertificate, \.backend.clientKey] {
+        for key in [
+            \Configuration.backend.caFile, \.backend.clientCertificate, \.backend.clientKey, \.identity.jwtCAFile,
+            \.gateway.tlsCertificate, \.gateway.tlsKey,
+        ] {
             if let path = loader.configuration[keyPath: key] {
                 loader.configuration[keyPath: key] = resolve(path, relativeTo: file)
             }
+        }
+        if case .file(let path) = loader.configuration.identity.jwtKeys {
+            loader.configuration.identity.jwtKeys = .file(path: resolve(path, relativeTo: file))
         }
         return loader
     }

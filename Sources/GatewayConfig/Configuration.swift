@@ -70,6 +70,10 @@ extension Configuration {
         package var trustedProxies = AddressRange.thisMachine
         /// True if each connection begins with a header of the PROXY protocol.
         package var proxyProtocol = false
+        /// The file of the certificate, with its chain, for TLS to clients; nil for plain HTTP.
+        package var tlsCertificate: String?
+        /// The file of its private key; nil if that is in the certificate's file.
+        package var tlsKey: String?
         /// The time between SIGTERM and the end of listening.
         package var shutdownDelay: Duration = .zero
         /// The longest time for running requests to finish after that.
@@ -114,6 +118,8 @@ extension Configuration {
         package var schema = "rind"
         /// The most connections to PostgreSQL.
         package var poolSize = 8
+        /// The time after which a gateway that has died or is paused no longer keeps others from its users' syncs.
+        package var lease: Duration = .seconds(30)
         /// The longest time for opening one connection to PostgreSQL.
         package var connectTimeout: Duration = .seconds(5)
         /// The longest time for one call to PostgreSQL.
@@ -129,10 +135,28 @@ extension Configuration {
     package struct Identity: Hashable, Sendable {
         /// The source of the caller's lasting name.
         package var principal: PrincipalSource
+        /// The source of the session's name; nil for the credential.
+        package var session: SessionSource?
         /// The HMAC key of principals and sessions: at least 32 bytes.
         package var key: Secret
         /// The time for which the backend's acceptance of a credential is valid.
         package var authTTL: Duration = .seconds(60)
+        /// The place of the keys that verify tokens.
+        package var jwtKeys: TokenKeySource?
+        /// A file of the certificate authorities that are trusted for the URL of the keys.
+        package var jwtCAFile: String?
+        /// The algorithms that a token's signature may have.
+        package var jwtAlgorithms: [TokenAlgorithm] = [.rs256, .es256]
+        /// The issuer that tokens must name; nil for any.
+        package var jwtIssuer: String?
+        /// The audiences of which a token must name one; empty for any.
+        package var jwtAudience: [String] = []
+        /// The time by which the issuer's clock may differ.
+        package var jwtLeeway: Duration = .seconds(60)
+        /// The time between two fetches of the keys.
+        package var jwtRefresh: Duration = .seconds(600)
+        /// The time for which keys count after that, if they cannot be fetched.
+        package var jwtStale: Duration = .seconds(86_400)
 
         /// Creates an identity with the defaults for all other keys.
         package init(principal: PrincipalSource, key: Secret) {
@@ -223,6 +247,8 @@ extension Configuration {
 
     /// `[limits]`: the limits of one request, and of all of them together.
     package struct Limits: Hashable, Sendable {
+        /// The memory of the whole process, from which limits that are not set get their shares; zero for no budget.
+        package var memory = 0
         /// The most bytes of a sync request's body as received.
         package var body = 32 << 20
         /// The most bytes of a sync request's body after decompression.
@@ -281,6 +307,13 @@ extension Configuration {
     package struct Admin: Hashable, Sendable {
         /// The address on which `/livez` and `/readyz` answer apart from the sync listener; nil for only there.
         package var listen: ListenAddress?
+        /// The number of times that a device comes with the same cursor, or again without one, until it counts as
+        /// stuck; 0 for never.
+        package var stuckRepeats = 5
+        /// The number of its pushes in a row that fail until it counts as stuck; 0 for never.
+        package var stuckPushes = 5
+        /// The time for which its pulls or pushes fail until it counts as stuck; zero for never.
+        package var stuckAfter: Duration = .seconds(86_400)
 
         /// Creates the defaults.
         package init() {}

@@ -145,5 +145,19 @@ extension KeyTable {
         .setting(
             "backend", "resume_backoff", at: \.backend.resumeBackoff, as: .duration(.milliseconds(1) ... .seconds(60)),
             summary: "How long the first resume waits; each further one twice as long."),
+        .setting(
+            "backend", "breaker_failures", at: \.backend.breakerFailures, as: .integer(0...10_000, zero: "never"),
+            summary: "After how many calls in a row without an answer syncs are refused for a while.",
+            about: """
+                Without an answer: no connection, a deadline that has passed, or 502, 503 and 504 of a server in between. \
+                Any other answer begins anew. What one user alone meets does not count, except connections that cannot be \
+                made. Syncs are then answered 503 (`backend.circuit_open`) at once; what passes through is tried as ever.
+                """),
+        .setting(
+            "backend", "breaker_open", at: \.backend.breakerOpen, as: .duration(.milliseconds(100) ... .seconds(3600)),
+            summary: "For how long they are refused before the backend is tried again."),
+        .setting(
+            "backend", "breaker_trials", at: \.backend.breakerTrials, as: .integer(1...1_000),
+            summary: "How many calls at a time try it then; the first answer ends the refusals."),
     ]
 }

@@ -8,9 +8,10 @@ extension KeyTable {
         .setting(
             "gateway", "listen", at: \.gateway.listen, as: .address, restart: true,
             summary: "The address that clients connect to.",
-            about:
-                "Put a TLS-terminating proxy before it; the gateway speaks plain HTTP/1.1. Port 0 lets the system choose."
-        ),
+            about: """
+                It speaks HTTP/1.1: plain behind a proxy that has the TLS, or within TLS with `tls_certificate`. Port 0 lets \
+                the system choose.
+                """),
         .setting(
             "gateway", "sync_path", at: \.gateway.syncPath, as: ValueFormat<PathPattern>.pathPattern.optional,
             summary: "The one path for both pulls and pushes.",
@@ -104,38 +105,15 @@ extension KeyTable {
             restart: true, summary: "Whether statements are prepared once for each connection.",
             about: "Must be off behind a pooler that does not know prepared statements, such as pgbouncer before 1.21."),
         .setting(
+            "state", "lease", at: \.state.lease, as: .duration(.seconds(1) ... .seconds(600)),
+            restart: true, summary: "How long a gateway that is gone keeps others from the syncs of its users.",
+            about: """
+                With PostgreSQL, one gateway at a time pushes for a user, and pulls where the backend keeps the \
+                checkpoints or makes ids. It renews its lease every third of this time. All gateways should have the same.
+                """),
+        .setting(
             "state", "busy_timeout", at: \.state.busyTimeout, as: .duration(.milliseconds(10) ... .seconds(60)),
             restart: true, summary: "How long a statement waits for a lock on the state that another one holds."),
-    ]
-
-    static let identity: [Key] = [
-        .setting(
-            "identity", "principal", at: \.identity.principal, as: .principal, required: true,
-            example: "backend:GET /users/me id", summary: "Where the caller's lasting name comes from.",
-            about: """
-                `backend:METHOD /path PATH` asks the backend with the caller's credential and takes the value at PATH of \
-                its answer. `cookie:NAME` takes a cookie's value. `bearer` takes the bearer token itself: only where \
-                tokens live as long as the installation, because another token is another principal. With `checkpoints = server` \
-                each credential of a user must be a session of its own at the backend. There is \
-                no default: with a \
-                wrong one, users would get each other's records, or begin anew at every login.
-                """),
-        .setting(
-            "identity", "key", at: \.identity.key, as: .secret(atLeast: 32), required: true, secret: true,
-            restart: true, example: "@file:/etc/rind/identity.key",
-            summary: "The key under which principals and sessions are stored.",
-            about: """
-                The state holds only HMACs made with it, so it must outlive the state: with another key nobody is \
-                recognised. Make one with `openssl rand -hex 32`.
-                """),
-        .setting(
-            "identity", "auth_ttl", at: \.identity.authTTL, as: .duration(.zero ... .seconds(3600)),
-            summary: "How long the backend's yes to a credential counts.",
-            about: """
-                Nothing is answered from the gateway's own state, and nothing written to it, unless the backend has accepted \
-                this very credential within this time. With `backend:` it is asked again after this time who the caller is, \
-                however often it has accepted the credential meanwhile. Zero asks every time.
-                """),
     ]
 
     static let schema: [Key] = [

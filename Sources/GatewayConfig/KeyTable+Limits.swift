@@ -204,6 +204,14 @@ extension KeyTable {
 
     static let limits: [Key] = [
         .setting(
+            "limits", "memory", at: \.limits.memory, as: .size(0...(1 << 44)), restart: true,
+            summary: "The memory of the machine or container that is Rind's; 0 for no such budget.",
+            about: """
+                Limits that are not set then get their shares of it: `pulls`, `connections`, `body`, `inflated_body`, \
+                `push_memory`, `answers_kept`, `[spool] memory` and `memory_total`. Limits that together may take more than \
+                two thirds are refused, with the sum: the rest is for code, gaps in the heap and the page cache.
+                """),
+        .setting(
             "limits", "body", at: \.limits.body, as: .size(1024...(1 << 34)),
             summary: "The most bytes of a sync request's body as it comes.",
             about: "Bodies that pass through to the backend have no limit here."),
@@ -244,12 +252,5 @@ extension KeyTable {
         .setting(
             "log", "format", at: \.log.format, as: .choice, restart: true,
             summary: "Lines for reading, or one JSON object a line."),
-    ]
-
-    static let admin: [Key] = [
-        .setting(
-            "admin", "listen", at: \.admin.listen, as: ValueFormat<ListenAddress>.address.optional,
-            restart: true, summary: "Where `/livez` and `/readyz` answer apart from clients.",
-            about: "They answer on `[gateway] listen` too. Empty: only there.")
     ]
 }

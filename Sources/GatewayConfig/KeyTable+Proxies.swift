@@ -32,4 +32,19 @@ extension KeyTable {
                 nothing new is accepted, and `shutdown_grace` begins. A second signal ends the delay, and everything else.
                 """),
     ]
+    /// The keys of `[gateway]` for TLS to clients.
+    static let tls: [Key] = [
+        .setting(
+            "gateway", "tls_certificate", at: \.gateway.tlsCertificate, as: ValueFormat<String>.text("path").optional,
+            summary: "The certificate that clients see, with its chain, in PEM. Empty: clients speak plain HTTP.",
+            about: """
+                With it `listen` speaks TLS 1.2 and 1.3 alone, and HTTP/1.1 within. A relative path is relative to this \
+                file. It is read again with each reload: new connections get the new one, open ones go on. `[admin] listen` \
+                stays plain.
+                """),
+        .setting(
+            "gateway", "tls_key", at: \.gateway.tlsKey, as: ValueFormat<String>.text("path").optional,
+            summary: "The private key of that certificate, in PEM and without a passphrase.",
+            about: "Empty: it is in the certificate's file."),
+    ]
 }

@@ -39,7 +39,8 @@ package enum KeyTable {
 
     /// All keys, by sections, in the order of the documents.
     package static let keys: [Key] =
-        gateway + proxies + wire + state + identity + backend + idMaps + backendTiming + schema + pull + push + ledger
+        gateway + proxies + tls + wire + state + identity + tokens + backend + idMaps + backendTiming + schema + pull
+        + push + ledger
         + spool
         + limits + rates + limitsOfClients + log + admin + table
 

@@ -15,7 +15,8 @@ extension Loader {
     /// Checks the unnamed sections against each other.
     mutating func checkSettings() {
         checkPaths()
-        checkClientCertificate()
+        checkCertificates()
+        checkIdentity()
         checkCheckpoints()
         checkLineTypes()
         checkForwardedFields()
@@ -63,13 +64,16 @@ extension Loader {
         }
     }
 
-    private mutating func checkClientCertificate() {
-        guard configuration.backend.clientKey != nil, configuration.backend.clientCertificate == nil,
-            !isBroken("backend", "client_certificate")
-        else { return }
-        problems.error(
-            "client_key is the key of no certificate", at: anyPosition("backend", "client_key"),
-            hint: "set client_certificate too")
+    private mutating func checkCertificates() {
+        let (gateway, backend) = (configuration.gateway, configuration.backend)
+        for (section, prefix, certificate, key) in [
+            ("backend", "client", backend.clientCertificate, backend.clientKey),
+            ("gateway", "tls", gateway.tlsCertificate, gateway.tlsKey),
+        ] where key != nil && certificate == nil && !isBroken(section, "\(prefix)_certificate") {
+            problems.error(
+                "\(prefix)_key is the key of no certificate", at: anyPosition(section, "\(prefix)_key"),
+                hint: "set \(prefix)_certificate too")
+        }
     }
 
     private mutating func checkCheckpoints() {
@@ -169,6 +173,10 @@ extension Loader {
     }
 
     private mutating func checkSizes() {
+        let keys = positions
+        if let (message, hint) = MemoryShares.share(&configuration, isSet: { keys["\($0).\($1)"] != nil }) {
+            problems.error(message, at: anyPosition("limits", "memory"), hint: hint)
+        }
         let (spool, limits) = (configuration.spool, configuration.limits)
         checkOrder(
             Size(section: "spool", key: "memory", bytes: spool.memory),

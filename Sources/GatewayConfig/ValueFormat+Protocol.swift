@@ -90,60 +90,6 @@ extension ValueFormat where Value == String {
     }
 }
 
-extension ValueFormat where Value == PrincipalSource {
-    /// The source of the principal.
-    static var principal: Self {
-        ValueFormat(
-            name: "backend:METHOD /path PATH | cookie:NAME | bearer",
-            parse: { (value, _) throws(Mistake) -> PrincipalSource in
-                if value.string == "bearer" { return .bearer }
-                let kind = value.string.prefix { $0 != ":" }
-                if ["jwt", "header"].contains(kind), value.string.contains(":") {
-                    throw Mistake(
-                        "'\(kind):' is not supported yet", at: value.span, hint: "use backend:, cookie: or bearer")
-                }
-                guard ["backend", "cookie"].contains(kind), value.string.contains(":") else {
-                    throw Mistake(
-                        "expected 'backend:METHOD /path PATH', 'cookie:NAME' or 'bearer', found '\(value.shown)'",
-                        at: value.span,
-                        hint: value.hasInsertedText
-                            ? nil : NearestName.hint(for: String(kind), among: ["backend", "cookie", "bearer"]))
-                }
-                let start = value.characters.startIndex + kind.unicodeScalars.count + 1
-                let rest = value[start..<value.characters.endIndex].trimmed
-                if kind == "backend" { return try whoAmI(rest) }
-                guard !rest.isEmpty, rest.characters.allSatisfy(\.scalar.isTokenPart) else {
-                    throw Mistake("expected the name of a cookie after 'cookie:'", at: rest.span)
-                }
-                return .cookie(name: rest.string)
-            },
-            render: { source in
-                switch source {
-                case .backend(let method, let target, let path): "backend:\(method) \(target) \(path)"
-                case .cookie(let name): "cookie:\(name)"
-                case .bearer: "bearer"
-                }
-            })
-    }
-
-    private static func whoAmI(_ text: SourceText) throws(Mistake) -> PrincipalSource {
-        var reader = TokenReader(text)
-        guard let method = reader.peek(), ["GET", "POST"].contains(method.text.string) else {
-            throw reader.expected("GET or POST after 'backend:'")
-        }
-        _ = reader.next()
-        guard let target = reader.next() else { throw reader.expected("a path such as /users/me") }
-        var placeholders: [Located<String>] = []
-        _ = try CallParser.target(target.text, placeholders: &placeholders)
-        if let placeholder = placeholders.first {
-            throw Mistake("there are no placeholders here", at: placeholder.span)
-        }
-        let path = try reader.path("the path of the principal in the answer, such as id")
-        try reader.finish(expecting: "nothing more")
-        return .backend(method: method.text.string, target: target.text.string, path: path.value)
-    }
-}
-
 extension ValueFormat where Value == VersionSource {
     /// The source of a client's schema version.
     static var versionSource: Self {

@@ -10,6 +10,7 @@ import Telemetry
 struct AdminResponder: Sendable {
     let health: HealthResponder
     let figures: MetricsResponder
+    let status: StatusResponder
     let metrics: GatewayMetrics
     let logger: Logger
 
@@ -21,6 +22,10 @@ struct AdminResponder: Sendable {
         do {
             if request.path == MetricsResponder.path {
                 try await figures.respond(to: request, with: stream)
+                return record.write(stream)
+            }
+            if let page = StatusResponder.Page(rawValue: String(request.path)) {
+                try await status.respond(page, to: request, with: stream)
                 return record.write(stream)
             }
             guard let probe = HealthResponder.Probe(path: request.path) else {

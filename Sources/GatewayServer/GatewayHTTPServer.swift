@@ -31,6 +31,7 @@ package struct GatewayHTTPServer: Service {
     private let configuration: Configuration
     private let limits: ServerLimits
     private let responder: CurrentResponder
+    private let certificate: CurrentCertificate
     private let passThrough: PassThroughReactors
     private let metrics: GatewayMetrics
     /// The memory of pushes, which running requests share with those after a reload.
@@ -50,16 +51,20 @@ package struct GatewayHTTPServer: Service {
     ///   - service: The service for sync requests: a `SyncGateway`.
     ///   - configuration: The operator's configuration.
     ///   - passThrough: Carries requests that pass through to the backend.
+    ///   - certificate: The certificate for clients; nil for plain connections.
     ///   - limits: The limits for clients; nil for those of the configuration.
     ///   - metrics: Counts each request; the operator's listener answers with them.
+    ///   - origin: The origin of the configuration, for the operator's page.
     ///   - logger: Gets one line for each request.
     ///   - onListening: Called once for each listener; the system has chosen the port by then if the configuration has
     ///     0.
     package init(
         service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
-        limits: ServerLimits? = nil, metrics: GatewayMetrics = GatewayMetrics(), logger: Logger,
+        certificate: ServerCertificate? = nil, limits: ServerLimits? = nil,
+        metrics: GatewayMetrics = GatewayMetrics(), origin: ConfigurationOrigin? = nil, logger: Logger,
         onListening: OnListening? = nil
     ) {
+        self.certificate = CurrentCertificate(certificate)
         self.configuration = configuration
         let limits = limits ?? ServerLimits(configuration.limits)
         self.limits = limits
@@ -75,8 +80,11 @@ package struct GatewayHTTPServer: Service {
                 service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
                 requests: requests, metrics: metrics, logger: logger))
         let figures = MetricsResponder(
-            metrics: metrics, service: service, requests: requests, connections: connections)
-        admin = AdminResponder(health: health, figures: figures, metrics: metrics, logger: logger)
+            metrics: metrics, service: service, requests: requests, connections: connections,
+            certificate: self.certificate)
+        let status = StatusResponder(
+            service: service, origin: origin, metrics: metrics, requests: requests, connections: connections)
+        admin = AdminResponder(health: health, figures: figures, status: status, metrics: metrics, logger: logger)
     }
 
     /// Serves requests by another configuration from now on; those that run finish as they began.
@@ -84,12 +92,19 @@ package struct GatewayHTTPServer: Service {
     /// - Parameters:
     ///   - service: The service with the configuration.
     ///   - configuration: The configuration; its keys that need a restart have no effect.
-    package func reload(service: any SyncService, configuration: Configuration) {
+    ///   - origin: The origin of the configuration; nil if it is that of the one before.
+    package func reload(
+        service: any SyncService, configuration: Configuration, origin: ConfigurationOrigin? = nil
+    ) {
+        admin.status.replace(service: service, origin: origin)
         responder.replace(
             by: GatewayResponder(
                 service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
                 requests: requests, metrics: metrics, logger: logger))
     }
+
+    /// Gives connections from now on another certificate; nil makes them plain.
+    package func reload(certificate: ServerCertificate?) { self.certificate.replace(by: certificate) }
 
     /// Marks the server as draining: from now on `/readyz` reports it, and the log has a line about it.
     ///
@@ -137,11 +152,16 @@ package struct GatewayHTTPServer: Service {
         try await ServiceGroup(configuration: .init(services: services, logger: quiet)).run()
     }
 
-    private func sayWhatIsWaitedFor() {
+    /// Logs what the end waits for: running requests, and before that the rest of `[gateway] shutdown_delay`.
+    package func sayWhatIsWaitedFor(delayLeft: Duration? = nil) {
         var metadata = requests.waiting(at: .now)
         metadata["code"] = "server.draining"
         metadata["connections"] = .stringConvertible(connections.open)
-        logger.notice("draining: waiting for what still runs", metadata: metadata)
+        if let delayLeft { metadata["delay_left_ms"] = .stringConvertible(max(0, delayLeft.milliseconds)) }
+        logger.notice(
+            delayLeft == nil
+                ? "draining: waiting for what still runs" : "draining: waiting for the delay to be over",
+            metadata: metadata)
     }
 
     /// The logger for libraries whose lines repeat those of the server in another form.
@@ -163,6 +183,7 @@ package struct GatewayHTTPServer: Service {
                 timeouts: limits.timeouts, headLimit: configuration.limits.headerBytes, count: count,
                 proxies: { [current = self.responder] in current.now.proxies },
                 proxyHeaders: hasProxyHeaders ? ProxyHeaders(logger: logger) : nil,
+                certificate: { [certificate] in listener == .clients ? certificate.now : nil },
                 requestLogger: logger, requests: requests, responder: responder),
             configuration: ServerConfiguration(
                 address: address.path.map { .unixDomainSocket(path: $0) }

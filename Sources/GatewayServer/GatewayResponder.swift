@@ -47,6 +47,7 @@ final class GatewayResponder: Sendable {
             origins: origins)
         proxy = ReverseProxy(
             reactors: passThrough, backend: configuration.backend,
+            callerField: configuration.identity.proxyField.flatMap { HTTPField.Name($0) },
             denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
             replacesCrossOrigin: origins.isOn)
         self.requests = requests

@@ -4,6 +4,7 @@
 import HTTPTypes
 import NIOConcurrencyHelpers
 import NIOCore
+import SyncModel
 import Telemetry
 
 /// Answers `/metrics`.
@@ -16,11 +17,14 @@ final class MetricsResponder: Sendable {
     private let service: any SyncService
     private let requests: OpenRequests
     private let connections: ConnectionCount
+    private let certificate: CurrentCertificate
     private let lastQuestion = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
 
     init(
-        metrics: GatewayMetrics, service: any SyncService, requests: OpenRequests, connections: ConnectionCount
+        metrics: GatewayMetrics, service: any SyncService, requests: OpenRequests, connections: ConnectionCount,
+        certificate: CurrentCertificate
     ) {
+        self.certificate = certificate
         self.metrics = metrics
         self.service = service
         self.requests = requests
@@ -38,6 +42,9 @@ final class MetricsResponder: Sendable {
             MetricReading(.connections, Double(connections.open)),
             MetricReading(.connectionLimit, Double(connections.limit)),
         ])
+        if let expiry = certificate.now?.expiry {
+            metrics.set([MetricReading(.certificateExpiry, Double(expiry.milliseconds / 1_000))])
+        }
         var fields = HTTPFields()
         fields[.contentType] = PrometheusRegistry.contentType
         fields[.cacheControl] = "no-store"

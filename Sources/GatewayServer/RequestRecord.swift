@@ -70,9 +70,19 @@ struct RequestRecord {
             figures: figures ?? failure?.figures, code: failure?.code ?? "", status: status,
             isComplete: stream.isComplete)
         metrics.observe(outcome, kind: kind, trace: trace, duration: duration)
+        if let trace { metrics.remember(recent(outcome, trace, elapsed: elapsed), isSuccess: outcome.result == "ok") }
         logger.log(level: level(failure?.status ?? status), isSync ? "sync" : "request", metadata: metadata)
         if let cause { logger.debug("cause", metadata: ["cause": "\(ForeignText.cut(cause, to: Self.causeBytes))"]) }
         if !isSync, !isProbe { logger.debug("path", metadata: ["path": "\(path)"]) }
+    }
+
+    /// Returns a sync as the operator's page shows it.
+    private func recent(_ outcome: SyncOutcome, _ trace: SyncTrace.Content, elapsed: Int64) -> RecentSyncs.Sync {
+        let (figures, kind) = (outcome.figures, trace.kind.rawValue)
+        let mode = figures.map { $0.mode == kind ? "" : " \($0.mode)" } ?? ""
+        return RecentSyncs.Sync(
+            endedAt: SystemClock().now.milliseconds, milliseconds: elapsed, kind: kind + mode,
+            replica: figures?.replica, principal: figures?.principal ?? "", code: outcome.code)
     }
 
     /// Adds what is unusual: stages that took long, several calls to the backend, or one that failed.

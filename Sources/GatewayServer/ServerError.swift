@@ -11,18 +11,26 @@ import Musl
 import Darwin
 #endif
 
-/// A reason why the server could not start.
+/// A reason why the server could not start, or cannot use what it is given.
 package enum ServerError: Error, Sendable, CustomStringConvertible {
     /// The server cannot listen on the address.
     case listen(address: String, reason: String)
+    /// The certificate for clients, or its key, cannot be used.
+    case certificate(file: String, reason: String)
 
     /// A stable name for logs.
-    package var code: String { "server.listen" }
+    package var code: String {
+        switch self {
+        case .listen: "server.listen"
+        case .certificate: "tls.certificate"
+        }
+    }
 
     /// A sentence for the operator.
     package var description: String {
         switch self {
         case .listen(let address, let reason): "cannot listen on \(address): \(reason)"
+        case .certificate(let file, let reason): "cannot use \(file): \(reason)"
         }
     }
 

@@ -38,6 +38,7 @@ extension Contents {
         context.pushedVersion = context.isFork ? nil : replica.pushedVersion
         context.hasRedeliveries = replica.redeliveries.values.contains { $0.delivered.map { $0 > presented } ?? true }
         context.hasRecordedRedeliveries = !replica.redeliveries.isEmpty
+        context.troubles = Set(replica.troubles.keys)
         context.ledger = outline(of: row.replica, at: presented)
         context.held = context.ledger.map(held) ?? [:]
         return context

@@ -13,6 +13,7 @@ struct Contents: Sendable {
     var lines = LineQuarantine()
     var pushes = QuarantineTable()
     var journals = Journals()
+    var leases = LeaseTable()
     /// The greatest cursor of principals that were forgotten.
     var newestCollected: Cursor?
     var time = CollectionTime()
@@ -78,7 +79,7 @@ struct Owner: Sendable {
     }
 
     /// Forgets the positions of the other sessions, which may be the same session at the backend.
-    mutating func forgetPositions(except session: Session) {
+    mutating func forgetPositions(except session: Session?) {
         for other in sessions.keys where other != session { sessions[other]?.row.position = .unknown }
     }
 
@@ -126,6 +127,7 @@ struct Replica: Sendable {
     var acceptedAt: Instant = 0
     var resyncAt: Instant = 0
     var redeliveries: [PushedRecordKey: StoredRedelivery] = [:]
+    var troubles: [DeviceTrouble.Kind: DeviceTrouble] = [:]
 }
 
 /// A record that a replica must get once more.

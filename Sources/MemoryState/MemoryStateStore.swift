@@ -25,36 +25,38 @@ package final class MemoryStateStore: Sendable {
     package let cursorLead: Int64
     /// The limits on what the store keeps and how often it writes.
     package let limits: StateLimits
+    /// True if syncs need leases, as in a state that several gateways share.
+    package let needsLeases: Bool
     private let gate: Gate?
     private let contents: NIOLockedValueBox<Contents?>
 
     /// Creates an empty state.
-    package init(limits: StateLimits = StateLimits(), cursorLead: Int64 = 0, gate: Gate? = nil) {
+    package init(
+        limits: StateLimits = StateLimits(), cursorLead: Int64 = 0, needsLeases: Bool = false, gate: Gate? = nil
+    ) {
+        self.needsLeases = needsLeases
         self.cursorLead = cursorLead
         self.limits = limits
         self.gate = gate
         contents = NIOLockedValueBox(Contents(limits: limits))
     }
 
-    private init(
-        cursorLead: Int64, limits: StateLimits, gate: Gate?, contents: NIOLockedValueBox<Contents?>
-    ) {
-        self.cursorLead = cursorLead
-        self.limits = limits
+    private init(_ store: MemoryStateStore, gate: Gate?, contents: NIOLockedValueBox<Contents?>) {
+        needsLeases = store.needsLeases
+        cursorLead = store.cursorLead
+        limits = store.limits
         self.gate = gate
         self.contents = contents
     }
 
     /// Returns a second store on the same state, with a gate of its own: another gateway's.
     package func shared(gate: @escaping Gate) -> MemoryStateStore {
-        MemoryStateStore(cursorLead: cursorLead, limits: limits, gate: gate, contents: contents)
+        MemoryStateStore(self, gate: gate, contents: contents)
     }
 
     /// Returns an independent store with the present contents of this one: a backup.
     package func copy() -> MemoryStateStore {
-        MemoryStateStore(
-            cursorLead: cursorLead, limits: limits, gate: gate,
-            contents: NIOLockedValueBox(contents.withLockedValue(\.self)))
+        MemoryStateStore(self, gate: gate, contents: NIOLockedValueBox(contents.withLockedValue(\.self)))
     }
 
     /// Reads the state; throws if the task is cancelled.
@@ -72,12 +74,15 @@ package final class MemoryStateStore: Sendable {
         }
     }
 
-    /// Changes the state, or leaves it unchanged if the body throws.
+    /// Changes the state, or leaves it unchanged if the body throws or the sync's lease has passed to another gateway.
     func write<T: Sendable>(_ body: (inout Contents) throws -> T) async throws -> T {
         try await gate?(.beforeWriting)
         let result = try contents.withLockedValue { contents in
             guard var next = contents else { throw StateError.closed }
+            let running = RunningLease.current
+            if let running { try next.leases.check(running.lease) }
             let result = try body(&next)
+            if let running, running.isGivenBack { next.leases.giveBack(running.lease) }
             contents = next
             return result
         }

@@ -39,8 +39,7 @@ struct QuarantineTable: Sendable {
                 id: last, principal: principal, push: push, count: 1, firstAt: now, lastAt: now)
             return last
         }
-        // The backend has never had a record whose create is in quarantine.
-        if entry.push.kind == .create, push.kind == .update { push.kind = .create }
+        push.kind = push.kind(after: entry.push.kind)
         entry.push = push
         entry.isWhole = true
         entry.count += 1

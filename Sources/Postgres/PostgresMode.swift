@@ -8,6 +8,10 @@ package enum PostgresMode: Hashable, Sendable {
     /// READ COMMITTED whatever the server's default is: each statement sees what was committed before it began. Goes on
     /// when its caller is cancelled, so that a client that hangs up does not undo what was accepted.
     case readWrite
+    /// One snapshot for all statements (REPEATABLE READ), which may also write: fails with
+    /// ``PostgresError/serialization`` if another transaction has changed what they change. Goes on when its caller is
+    /// cancelled.
+    case snapshotWrite
 
     /// The statement that begins the transaction.
     ///
@@ -16,6 +20,7 @@ package enum PostgresMode: Hashable, Sendable {
         switch self {
         case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         case .readWrite: "BEGIN ISOLATION LEVEL READ COMMITTED"
+        case .snapshotWrite: "BEGIN ISOLATION LEVEL REPEATABLE READ"
         }
     }
 }

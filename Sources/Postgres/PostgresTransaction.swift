@@ -15,6 +15,8 @@ package struct PostgresTransaction: ~Copyable {
         case ended
     }
 
+    /// Statements that come before all others and with the COMMIT, whose results nobody gets; set before the first call.
+    package var frame: (first: [PostgresStatement], last: [PostgresStatement]) = ([], [])
     private let mode: PostgresMode
     private let deadline: NIODeadline
     private let mailbox: Mailbox
@@ -51,8 +53,8 @@ package struct PostgresTransaction: ~Copyable {
     /// Commits a write that its closure has left open; a read just ends.
     mutating func end() async throws {
         switch (state, mode) {
-        case (.open, .readWrite): _ = try await run([], commits: true)
-        case (.failed, .readWrite): throw PostgresError.rolledBack
+        case (.open, .readWrite), (.open, .snapshotWrite): _ = try await run([], commits: true)
+        case (.failed, .readWrite), (.failed, .snapshotWrite): throw PostgresError.rolledBack
         default: rollBack()
         }
     }
@@ -65,8 +67,9 @@ package struct PostgresTransaction: ~Copyable {
 
     private mutating func run(_ statements: [PostgresStatement], commits: Bool) async throws -> [PostgresResult] {
         var connection: UInt64?
+        var first: [PostgresStatement] = []
         switch state {
-        case .new: break
+        case .new: first = frame.first
         case .open(let held): connection = held
         case .failed: throw PostgresError.rolledBack
         case .ended: preconditionFailure("a statement follows the COMMIT of its transaction")
@@ -75,12 +78,13 @@ package struct PostgresTransaction: ~Copyable {
         if mode == .readOnly { try Task.checkCancellation() }
         // Until the outcome is known. An error leaves it so: the pool's thread has given the connection back already.
         state = .failed
+        let last = commits ? frame.last : []
         let job = Job(
-            id: mailbox.makeJobID(), mode: mode, connection: connection, statements: statements, commits: commits,
-            deadline: deadline, reply: Reply())
+            id: mailbox.makeJobID(), mode: mode, connection: connection, statements: first + statements + last,
+            commits: commits, deadline: deadline, reply: Reply())
         let output = try await Self.output(of: job, from: mailbox)
         state = commits ? .ended : .open(connection: output.connection)
-        return output.results
+        return Array(output.results.dropFirst(first.count).dropLast(last.count))
     }
 
     private static func output(of job: Job, from mailbox: Mailbox) async throws -> Job.Output {

@@ -24,7 +24,11 @@ package final class PostgresServer: Sendable {
     package static func stoppable() async throws -> PostgresServer { try await stoppableStart.server() }
 
     /// Starts a server for one test, which may do with it what it likes; it is there until the test process ends.
-    package static func fresh() async throws -> PostgresServer { try await Start().server() }
+    ///
+    /// A durable one waits for the disk at every commit, as one in production does.
+    package static func fresh(isDurable: Bool = false) async throws -> PostgresServer {
+        try await Command.onThread { try PostgresServer(isDurable: isDurable) }
+    }
 
     private static let sharedStart = Start()
     private static let stoppableStart = Start()
@@ -57,13 +61,14 @@ package final class PostgresServer: Sendable {
     }()
 
     /// Makes a cluster and starts its server.
-    private init() throws {
+    private init(isDurable: Bool = false) throws {
         guard let programs = Self.installation else { throw Command.Refused(what: "PostgreSQL is not installed") }
         self.programs = programs
         directory = try Self.makeDirectory()
         port = try Self.freePort()
         let watch = try Command.spawn(
-            Self.unprivileged + ["sh", "-c", Self.script, "watch", programs, directory, "\(port)"])
+            Self.unprivileged
+                + ["sh", "-c", Self.script, "watch", programs, directory, "\(port)", isDurable ? "on" : "off"])
         // It says "ready", or why not; its input stays open for as long as this process lives.
         var text = ""
         var byte: UInt8 = 0
@@ -102,6 +107,36 @@ package final class PostgresServer: Sendable {
     package func start() async throws {
         // As long as one is left, pg_ctl refuses.
         while (try? await control("start", "-l", "\(directory)/log")) == nil { try Task.checkCancellation() }
+    }
+
+    /// Runs a script of SQL with psql, and returns the rows without headings.
+    package func query(_ script: String) async throws -> String {
+        try await Command.run([
+            "\(programs)/psql", "-X", "-q", "-A", "-t", "-h", "127.0.0.1", "-p", "\(port)", "-U", "postgres",
+            "-d", "postgres", "-c", script,
+        ])
+    }
+
+    /// The processor time of all of its processes so far, ended ones too, in seconds; nil if the system does not report
+    /// it.
+    package var processorSeconds: Double? {
+        guard let file = try? String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8),
+            let parent = file.split(separator: "\n").first.flatMap({ Int($0) }), let main = Self.times(of: parent)
+        else { return nil }
+        let processes = ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int($0) }
+        let ticks = processes.compactMap(Self.times).filter { $0.parent == parent }.map(\.own).reduce(0, +)
+        return (ticks + main.own + main.ended) / Double(max(sysconf(CInt(_SC_CLK_TCK)), 1))
+    }
+
+    /// Returns the processor time of a process and of its children that have ended, in ticks of the clock (proc(5)).
+    private static func times(of process: Int) -> (parent: Int, own: Double, ended: Double)? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        // After the command's name: state, parent, …; user and system time are the 12th and 13th, the children's follow.
+        let fields = text[text.index(after: end)...].split(separator: " ").map { Double($0) ?? 0 }
+        guard fields.count > 14 else { return nil }
+        return (Int(fields[1]), fields[11] + fields[12], fields[13] + fields[14])
     }
 
     private func control(_ arguments: String...) async throws {
@@ -144,7 +179,7 @@ package final class PostgresServer: Sendable {
     }
 
     private static let script = """
-        programs=$1 directory=$2 port=$3
+        programs=$1 directory=$2 port=$3 fsync=$4
         cd "$directory" || exit 1
         finish() {
             "$programs/pg_ctl" -s -D data stop -m immediate
@@ -160,7 +195,7 @@ package final class PostgresServer: Sendable {
         port = $port
         listen_addresses = '127.0.0.1'
         unix_socket_directories = '$directory'
-        fsync = off
+        fsync = $fsync
         max_connections = 300
         deadlock_timeout = 50ms
         ssl = on

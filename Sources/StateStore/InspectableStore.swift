@@ -11,6 +11,9 @@ package protocol InspectableStore: StateStore, QuarantineAdmin {
     /// Returns replicas, all or one principal's, most recently seen first, beginning with the one that follows `after`.
     func replicasByContact(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
 
+    /// Returns the schema versions of the replicas that were seen last, and how many have each, the newest first.
+    func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount]
+
     /// Returns the push note of one record; nil if there is none or it has been deleted.
     func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote?
 
@@ -19,4 +22,18 @@ package protocol InspectableStore: StateStore, QuarantineAdmin {
     /// The cursor of a delta is the one that added it, that of an undo layer the one that it leads back behind, and
     /// that of the base the newest one that it contains. Layers that are gone meanwhile are omitted.
     func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor]
+}
+
+/// Counts the replicas of one schema version.
+package struct SchemaVersionCount: Hashable, Sendable {
+    /// The version; nil for replicas that have not shown theirs.
+    package var version: Int?
+    /// The number of replicas.
+    package var devices: Int
+
+    /// Creates a count.
+    package init(version: Int?, devices: Int) {
+        self.version = version
+        self.devices = devices
+    }
 }

@@ -63,6 +63,13 @@ package struct QuarantinedOperation: Hashable, Sendable {
         self.body = body
         self.reason = reason
     }
+
+    /// Returns the kind of change that an entry has after this one, on top of the one that it had.
+    ///
+    /// The backend has never had a record whose creation is in quarantine.
+    package func kind(after before: OperationKind?) -> OperationKind {
+        before == .create && kind == .update ? .create : kind
+    }
 }
 
 /// A pushed record in quarantine, with its history.

@@ -61,6 +61,9 @@ package enum StateError: Error, Hashable, Sendable {
     case replicaForked(ReplicaID)
     /// The journal of a running push has been closed elsewhere. Send nothing more; the client will come again.
     case journalClosed
+    /// The lease under which the sync writes has passed to another gateway, or was given back. Answer 503; send nothing
+    /// more.
+    case leaseLost
     /// A value is over its limit; the noun names the value.
     case tooLarge(String)
     /// A key that no store accepts: empty, longer than 256 bytes, or with a NUL; the noun names the key.
@@ -97,6 +100,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .idsChanged: "state.ids_changed"
         case .replicaForked: "state.replica_forked"
         case .journalClosed: "state.journal_closed"
+        case .leaseLost: "state.lease_lost"
         case .tooLarge: "state.too_large"
         case .invalid: "state.invalid"
         case .failed: "state.failed"
@@ -140,7 +144,7 @@ package enum StateError: Error, Hashable, Sendable {
     package var isContention: Bool {
         switch self {
         case .cursorTaken, .cursorUnknown, .generationChanged, .replicaUnknown, .ledgerChanged, .replicaForked,
-            .journalClosed, .idsChanged:
+            .journalClosed, .idsChanged, .leaseLost:
             true
         default: false
         }
@@ -181,6 +185,7 @@ extension StateError: CustomStringConvertible {
         case .idsChanged: "Ids that the backend has given to records became known meanwhile."
         case .replicaForked(let replica): "The replica \(replica) has gone on without this cursor."
         case .journalClosed: "The journal of the push was closed by another sync."
+        case .leaseLost: "The principal's lease has passed to another gateway; nothing was changed."
         case .tooLarge(let what): "The \(what) is too large for the state."
         case .invalid(let what): "The \(what) cannot be a key of the state."
         case .failed(let what): "The state cannot do this: \(what)."

@@ -12,7 +12,9 @@ package import SyncModel
 /// Reads throw `CancellationError` if the task is cancelled. Writes are finished even if the caller is cancelled,
 /// because a client that hangs up must not undo changes that its backend has accepted; so are reads that decide whether
 /// something is written. Moments are from the caller's clock.
-package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, JournalStore, IDMapStore {
+package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, JournalStore, IDMapStore,
+    LeaseStore, TroubleStore
+{
     /// Reads all that the state knows when a pull or push begins.
     ///
     /// - Parameters:

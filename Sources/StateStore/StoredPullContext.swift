@@ -50,6 +50,8 @@ package struct StoredPullContext: Hashable, Sendable {
     /// True if redeliveries to the row's replica are recorded, also delivered ones
     /// (``LedgerStore/dropRedeliveries(_:of:)``).
     package var hasRecordedRedeliveries = false
+    /// The ways in which the row's replica did not get on last (``TroubleStore``).
+    package var troubles: Set<DeviceTrouble.Kind> = []
     /// The rest of earlier pushes of the principal, which may have to be dealt with first.
     package var unfinished = UnfinishedPushes()
 

@@ -5,6 +5,9 @@
 package protocol WallClock: Sendable {
     /// The time of day.
     var now: Instant { get }
+    /// The milliseconds since some moment: unlike the time of day it never goes back, and it goes on while the process
+    /// or the machine is paused.
+    var uptime: Int64 { get }
     /// Pauses before the next attempt; throws `CancellationError` if the task is cancelled meanwhile.
     func sleep(milliseconds: Int64) async throws
     /// Waits while others finish their work; a clock that skips pauses must still let them run.
@@ -12,6 +15,9 @@ package protocol WallClock: Sendable {
 }
 
 extension WallClock {
+    /// The time of day, for a clock that nothing sets.
+    package var uptime: Int64 { now.milliseconds }
+
     /// Pauses for the given time.
     package func wait(milliseconds: Int64) async throws { try await sleep(milliseconds: milliseconds) }
 }

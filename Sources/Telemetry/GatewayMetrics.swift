@@ -41,6 +41,7 @@ package final class GatewayMetrics: Sendable {
     }
 
     private let registry = PrometheusRegistry()
+    private let recent = NIOLockedValueBox(RecentSyncs())
     // The handlers, not the types of swift-metrics around them, whose generic methods cost more than the counting.
     private let counters = NIOLockedValueBox<[Key: any CounterHandler]>([:])
     private let timers = NIOLockedValueBox<[Key: any TimerHandler]>([:])
@@ -55,7 +56,7 @@ package final class GatewayMetrics: Sendable {
                     label: Metric.stageTime.rawValue, dimensions: [("kind", kind.rawValue), ("stage", stage.rawValue)])
             }
         }
-        for metric in Metric.allCases where metric.kind == .counter && metric.labels.isEmpty && metric != .cpu {
+        for metric in Metric.allCases where metric.kind == .counter && metric.labels.isEmpty && !metric.isRead {
             count(metric, 0)
         }
         set([MetricReading(.build, 1, labels: [version])])
@@ -116,6 +117,17 @@ package final class GatewayMetrics: Sendable {
             Meter(label: reading.metric.rawValue, dimensions: dimensions, factory: registry).set(reading.value)
         }
     }
+
+    /// Remembers a sync that has ended.
+    package func remember(_ sync: RecentSyncs.Sync, isSuccess: Bool) {
+        recent.withLockedValue { $0.add(sync, isSuccess: isSuccess) }
+    }
+
+    /// The syncs of the last hour.
+    package var recentSyncs: RecentSyncs { recent.withLockedValue(\.self) }
+
+    /// Returns the values of a counter, by its labels.
+    package func values(of counter: Metric) -> [(labels: [String], value: Double)] { registry.values(of: counter) }
 
     /// Returns everything in Prometheus' text format.
     package func text() -> String { registry.text() }

@@ -17,7 +17,9 @@ extension Metric {
         case .calls: ["status"]
         case .identities, .reloads: ["result"]
         case .spool, .spoolLimit: ["where"]
-        case .journals: ["state"]
+        case .journals, .breakerState: ["state"]
+        case .leases: ["event"]
+        case .stuck: ["reason"]
         case .build: ["version"]
         default: []
         }
@@ -47,6 +49,11 @@ extension Metric {
         case .repairedValues: "Values that were replaced by a default, or repaired."
         case .ledgerRepairs: "Changes that the stream had missed and a full comparison has found."
         case .heldBack: "Deletions held back because too many records were missing."
+        case .breakerOpenings: "How often syncs were refused for a while because the backend did not answer."
+        case .breakerRefusals: "Calls to the backend that were not made for that reason."
+        case .breakerState: "1 for the state of the breaker before the backend: closed, open or half_open; else 0."
+        case .stuck:
+            "Devices that try and do not get on, by the reason; read at most every half minute, the first 1,000."
         case .requestsRunning: "Requests of clients that are running."
         case .connections: "Open connections of clients."
         case .connectionLimit: "The most connections of clients that are served."
@@ -55,12 +62,17 @@ extension Metric {
         case .comparisons: "Pulls that compare a whole request type."
         case .locksHeld: "Sessions, cursors and principals whose work is running."
         case .locksWaiting: "Syncs that wait for another one of the same session, cursor or principal."
+        case .leases:
+            "Leases by the event: wait (another gateway had it), refused (for too long), taken_over (it was not given "
+                + "back), lost (to another gateway, during a sync)."
         case .spool: "Bytes that answers hold: where memory or disk."
         case .spoolLimit: "[spool] memory_total and disk_total."
         case .quarantine: "Lines in quarantine; read at most every half minute."
         case .journals: "Journals of pushes by calls in the state, by their state; the first 10,000."
         case .stateReads: "1 if the last read of the state for these metrics succeeded."
         case .draining: "1 while the gateway drains."
+        case .certificateExpiry: "The end of the certificate for clients, in seconds since 1970."
+        case .tokenKeyAge: "Time since the keys of tokens were fetched from their URL."
         case .reloads: "Reloads of the configuration: result ok, or failed, after which the one before stays in use."
         case .build: "Always 1; the label has the version."
         case .cpu: "Time of the processors in user and system mode."

@@ -22,6 +22,10 @@ package enum Metric: String, CaseIterable, Sendable {
     case repairedValues = "rind_repaired_values_total"
     case ledgerRepairs = "rind_ledger_repairs_total"
     case heldBack = "rind_held_back_deletions_total"
+    case breakerOpenings = "rind_breaker_openings_total"
+    case breakerRefusals = "rind_breaker_refused_calls_total"
+    case breakerState = "rind_breaker_state"
+    case stuck = "rind_stuck_devices"
     case requestsRunning = "rind_requests_running"
     case connections = "rind_connections_open"
     case connectionLimit = "rind_connections_limit"
@@ -30,12 +34,15 @@ package enum Metric: String, CaseIterable, Sendable {
     case comparisons = "rind_comparisons_running"
     case locksHeld = "rind_locks_held"
     case locksWaiting = "rind_locks_waiting"
+    case leases = "rind_leases_total"
     case spool = "rind_spool_bytes"
     case spoolLimit = "rind_spool_limit_bytes"
     case quarantine = "rind_quarantine_lines"
     case journals = "rind_journals"
     case stateReads = "rind_state_up"
     case draining = "rind_draining"
+    case certificateExpiry = "rind_tls_certificate_expiry_timestamp_seconds"
+    case tokenKeyAge = "rind_token_keys_age_seconds"
     case reloads = "rind_reloads_total"
     case build = "rind_build_info"
     case cpu = "process_cpu_seconds_total"
@@ -58,6 +65,9 @@ package enum Metric: String, CaseIterable, Sendable {
         default: rawValue.hasSuffix("_total") ? .counter : .gauge
         }
     }
+
+    /// True for a counter that is counted elsewhere, and read when the metrics are asked for.
+    package var isRead: Bool { self == .cpu || self == .breakerOpenings || self == .breakerRefusals }
 
     /// The upper ends of the buckets of a histogram, in seconds.
     package static let buckets: [Double] = [

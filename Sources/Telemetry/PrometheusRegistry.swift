@@ -72,6 +72,14 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
         }
     }
 
+    /// Returns the values of a metric that is a counter, by its labels.
+    func values(of metric: Metric) -> [(labels: [String], value: Double)] {
+        series.withLockedValue { $0[metric] ?? [:] }.compactMap { labels, series in
+            guard case .counter(let counter) = series else { return nil }
+            return (labels, Double(counter.value))
+        }
+    }
+
     /// Returns all series, in the order of the table.
     package func text() -> String {
         let series = series.withLockedValue(\.self)

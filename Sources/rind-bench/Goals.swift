@@ -30,6 +30,7 @@ struct Goals: AsyncParsableCommand {
         (Slow.self, []),
         (Overload.self, ["--runs", "3"]),
         (Scale.self, ["--runs", "5"]),
+        (State.self, ["--replicas", "100000", "--runs", "5"]),
     ]
 
     func run() async throws {

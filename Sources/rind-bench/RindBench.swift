@@ -11,7 +11,8 @@ struct RindBench: AsyncParsableCommand {
         abstract: "Measures Rind against something real.",
         discussion: "Measure release builds only: swift run -c release rind-bench SCENARIO. See docs/BENCHMARKS.md.",
         subcommands: [
-            Goals.self, FirstSync.self, Small.self, Scale.self, Overload.self, Slow.self, Ledger.self, Push.self,
+            Goals.self, FirstSync.self, Small.self, Scale.self, State.self, Overload.self, Slow.self, Ledger.self,
+            Push.self,
             BytePath.self,
             ServeStream.self, ServeDemo.self,
         ])

@@ -86,6 +86,11 @@ struct SmallRequests: Sendable {
         }
     }
 
+    /// Small requests that are no syncs, and so pass through a gateway to the backend.
+    var otherCourse: LoadClient.Course {
+        LoadClient.Course(request: { Self.request("GET /users/me", "caller-\($0)") }, isRight: { _, _ in true })
+    }
+
     private var newcomer: String {
         "new-\(newcomers.withLockedValue { count in count += 1; return count })"
     }

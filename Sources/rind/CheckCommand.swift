@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Gateway
 import GatewayConfig
+import GatewayServer
+import Logging
+import SyncModel
 
 /// `rind check`.
 struct CheckCommand: AsyncParsableCommand {
@@ -13,6 +17,8 @@ struct CheckCommand: AsyncParsableCommand {
               rind check --config rind.ini
               rind check --config rind.ini --connect
               rind check --config rind.ini --connect --header 'Authorization: Bearer ada'
+              rind check --config rind.ini --connect --checklist --write \\
+                --header-file fields.txt
               rind check --config rind.ini --sample lines.jsonl
               rind check --config rind.ini --sample lines.jsonl --schema-version 2
 
@@ -25,6 +31,11 @@ struct CheckCommand: AsyncParsableCommand {
             and not everywhere; with '--header' or '--header-file' the credential is sent,
             and the answers must be what is configured. What is not plainly right is
             'wrong' or 'unsure', and the status is then 1; a 'note' is no failure.
+
+            '--checklist' goes on with the checklist of docs/BACKEND-PROTOCOL.md, as far as
+            one session can show it, and '--write' with its pushes: one record is made,
+            changed and deleted again. Use a test account that nobody else changes, and a
+            session of its own, whose checkpoints are moved.
 
             A sample is a piece of what the backend streams, one JSON object a line:
               curl -sS http://127.0.0.1:2283/api/sync/stream \\
@@ -42,6 +53,12 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var headers: HeaderArguments
 
+    @Flag(help: "Try the backend's checklist with the credential of a test account.")
+    var checklist = false
+
+    @Flag(help: "Try the pushes of the checklist, too.")
+    var write = false
+
     @Option(help: ArgumentHelp("Show stream lines as records; '-' is standard input.", valueName: "lines.jsonl"))
     var sample: String?
 
@@ -53,6 +70,10 @@ struct CheckCommand: AsyncParsableCommand {
         if !connect, !headers.header.isEmpty || headers.headerFile != nil {
             throw ValidationError("'--header' and '--header-file' go with '--connect'.")
         }
+        if checklist, headers.header.isEmpty, headers.headerFile == nil {
+            throw ValidationError("'--checklist' goes with '--connect' and '--header' or '--header-file'.")
+        }
+        if write, !checklist { throw ValidationError("'--write' goes with '--checklist'.") }
     }
 
     func run() async throws {
@@ -63,15 +84,31 @@ struct CheckCommand: AsyncParsableCommand {
             if !connect, let fault = configuration.spoolFault {
                 Console.error("\(config): warning: \(fault), so 'rind serve' would not start (spool.file)")
             }
+            try await checkKeyFiles(of: configuration)
             let summary = ConfigurationSummary(configuration, Descriptors(configuration))
             for line in summary.lines { Console.out("  " + line) }
             var isConnected = true
-            if connect { isConnected = await ConnectionCheck(configuration, try headers.fields).run() }
+            if connect {
+                let extent: ConnectionCheck.Checklist = write ? .writing : checklist ? .reading : .none
+                isConnected = await ConnectionCheck(configuration, try headers.fields, checklist: extent).run()
+            }
             if let sample {
                 var report = try SampleReport(configuration, schemaVersion: schemaVersion)
                 try report.run(path: sample)
             }
             guard isConnected else { throw CommandFailure(.notAsExpected, "") }
         }
+    }
+
+    /// Reads the certificate for clients and the keys of tokens, as 'rind serve' does.
+    private func checkKeyFiles(of configuration: GatewayConfig.Configuration) async throws {
+        let files = KeyFiles()
+        let keys = try await files.read(configuration, logger: .silent)
+        await files.close()
+        guard let expiry = keys.certificate?.expiry, let file = configuration.gateway.tlsCertificate else { return }
+        let days = expiry.milliseconds(since: SystemClock().now) / 86_400_000
+        guard days < 21 else { return }
+        let state = expiry <= SystemClock().now ? "has expired" : "expires in \(days) \(days == 1 ? "day" : "days")"
+        Console.error("\(config): warning: the certificate in \(file) \(state) (tls.certificate)")
     }
 }

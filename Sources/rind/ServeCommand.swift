@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Gateway
 import GatewayConfig
 import GatewayServer
 import Logging
@@ -56,6 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
                 metadata: [
                     "version": "\(Version.number)", "listen": "\(configuration.gateway.listen)",
                     "backend": "\(configuration.backend.url)", "state": "\(parts.stateLocation)",
+                    "holder": "\(parts.leaseHolder)",
                 ])
             let signals = await UnixSignalsSequence(trapping: SignalRules.signals)
             // A signal that comes while the state is being closed must not end the process.
@@ -93,8 +95,8 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         let metrics = GatewayMetrics(version: Version.number)
         let server = GatewayHTTPServer(
-            service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, limits: limits,
-            metrics: metrics, logger: logger,
+            service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough,
+            certificate: parts.certificate, limits: limits, metrics: metrics, origin: .file(config), logger: logger,
             onListening: { listener, _ in if listener == .clients { ServiceNotice.ready.send() } })
         let running = NIOLockedValueBox(
             Reload.Running(configuration: parts.configuration, gateway: parts.gateway))
@@ -107,7 +109,8 @@ struct ServeCommand: AsyncParsableCommand {
         var group = ServiceGroupConfiguration(
             services: [
                 parts.housekeeping(ledger: { running.withLockedValue(\.configuration.ledger) }, logger: logger),
-                Tidying(gateway: parts.gateway, logger: logger), server,
+                Tidying(gateway: parts.gateway, logger: logger),
+                KeyRefreshing { running.withLockedValue(\.gateway).tokens }, server,
             ],
             logger: quiet)
         // The server keeps the grace itself; this is for the case that something else hangs.
@@ -117,7 +120,8 @@ struct ServeCommand: AsyncParsableCommand {
             onDraining: {
                 ServiceNotice.stopping.send()
                 server.beginDraining(signal: "\($0)")
-            }, delay: parts.configuration.gateway.shutdownDelay, reload: { await reload.run() }
+            }, delay: parts.configuration.gateway.shutdownDelay,
+            onDelay: { server.sayWhatIsWaitedFor(delayLeft: $0) }, reload: { await reload.run() }
         ).run()
     }
 }

@@ -108,7 +108,7 @@ import Testing
         } _: { server in
             try await withReactor { reactor in
                 await expectTimeout("total") {
-                    let timeouts = CurlTimeouts(idle: .seconds(1), total: .seconds(2))
+                    let timeouts = CurlTimeouts(idle: .seconds(3), total: .seconds(4))
                     let response = try await reactor.execute(CurlRequest(url: server.url, timeouts: timeouts))
                     _ = try await response.body.collect(upTo: .max)
                 }

@@ -40,6 +40,10 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         if section == "backend", name == "pass_through_connections" {
             required["backend", default: [:]]["max_connections"] = "10000"
         }
+        if name == "tls_key", !value.isEmpty { required["gateway"] = ["tls_certificate": "a.pem"] }
+        // Values that are only right beside another one.
+        if value.hasPrefix("jwt:") { required["identity"]?["jwt_keys"] = "keys.pem" }
+        if value.hasPrefix("header:") { required["gateway"] = ["trusted_proxies": "10.0.0.1"] }
         if name == "client_key", !value.isEmpty { required["backend"]?["client_certificate"] = "a.pem" }
         if section == "limits", name == "body" {
             required["limits"] = ["inflated_body": "16GiB", "push_memory": "16GiB"]
@@ -127,6 +131,8 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
                 "localhost", "10.0.0.1/8", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/-1", "fe80::1%eth0",
                 "10.0/8",
             ]),
+        KeyCase("gateway", "tls_certificate", good: ["", "tls.pem"], bad: ["\"a\" b"]),
+        KeyCase("gateway", "tls_key", good: ["", "tls.key"], bad: ["\"a\" b"]),
         KeyCase("gateway", "proxy_protocol", good: ["true", "false"], bad: ["", "on", "True", "1"]),
         .names("wire", "last_pulled_at", required: true),
         .names("wire", "schema_version", required: true),
@@ -148,14 +154,38 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("state", "pool_size", good: ["1", "1000"], bad: ["0", "1001", "many"]),
         .duration("state", "connect_timeout", low: "2s", below: "1s", high: "60s", above: "61s"),
         .duration("state", "statement_timeout", low: "100ms", below: "99ms", high: "60s", above: "61s"),
+        .duration("state", "lease", low: "1s", below: "999ms", high: "600s", above: "601s"),
         .duration("state", "busy_timeout", low: "10ms", below: "9ms", high: "60s", above: "61s"),
         KeyCase(
             "identity", "principal",
-            good: ["bearer", "cookie:sid", "backend:GET /users/me id", "backend:POST /me data.0.\"the id\""],
+            good: [
+                "bearer", "cookie:sid", "jwt:sub", "jwt:https://id.test/user", "header:X-User",
+                "backend:GET /users/me id", "backend:POST /me data.0.\"the id\"",
+            ],
             bad: [
-                "", "jwt:sub", "header:X-User", "cookie:", "cookie:a b", "backend:GET /me", "backend:DELETE /me id",
-                "backend:GET me id", "backend:GET /{a} id", "backend:GET /me id x", "beare", "bearer:x",
+                "", "jwt:", "jwt:a b", "header:", "header:X User", "header:Cookie", "header:host", "cookie:",
+                "cookie:a b", "backend:GET /me", "backend:DELETE /me id", "backend:GET me id", "backend:GET /{a} id",
+                "backend:GET /me id x", "beare", "bearer:x", "jwt", "jwk:sub",
             ]),
+        KeyCase(
+            "identity", "session", good: ["", "jwt:sid", "header:X-Device", "cookie:sid"],
+            bad: ["bearer", "jwt:", "header:a b", "cookie:", "backend:GET /me id"]),
+        KeyCase(
+            "identity", "jwt_keys",
+            good: ["", "keys.pem", "/etc/rind/jwks.json", "https://id.test/jwks.json", "http://127.0.0.1:1/keys"],
+            bad: [
+                "http://id.test/jwks", "https://", "https://user:secret@id.test/", "https://id.test/keys?a=1",
+                "\"a\" b",
+            ]),
+        KeyCase("identity", "jwt_ca_file", good: ["", "ca.pem"], bad: ["\"a\" b"]),
+        KeyCase(
+            "identity", "jwt_algorithms", good: ["RS256", "ES256, EdDSA, PS512"],
+            bad: ["", "none", "HS256", "RS256, HS512", "rs256", "ES256K", "RS256, RS256"]),
+        KeyCase("identity", "jwt_issuer", good: ["", "https://id.test/"], bad: ["\"a\" b"]),
+        KeyCase("identity", "jwt_audience", good: ["", "sync", "a, https://b.test"], bad: ["a,,b", "a, a"]),
+        .duration("identity", "jwt_leeway", low: "0s", below: nil, high: "10m", above: "601s"),
+        .duration("identity", "jwt_refresh", low: "10s", below: "9s", high: "1d", above: "86401s"),
+        .duration("identity", "jwt_stale", low: "0s", below: nil, high: "7d", above: "604801s"),
         KeyCase(
             "identity", "key", good: [Support.key, "\"\(Support.key)\""], bad: ["", "short", "\"\(Support.key)\" x"]),
         .duration("identity", "auth_ttl", low: "0s", below: nil, high: "1h", above: "3601s"),
@@ -271,9 +301,16 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .duration("limits", "body_time", low: "10ms", below: "9ms", high: "1d", above: "2d"),
         .duration("limits", "send_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .integer("limits", "send_rate", low: 0, high: 1_000_000_000),
+        .size("limits", "memory", low: "0B", below: nil, high: "16384GiB", above: "16385GiB"),
         .size("limits", "answers_kept", low: "0B", below: nil, high: "16384GiB", above: "16385GiB"),
         KeyCase("log", "level", good: ["trace", "critical"], bad: ["", "verbose"]),
         KeyCase("log", "format", good: ["text", "json"], bad: ["", "xml"]),
+        .integer("backend", "breaker_failures", low: 0, high: 10_000),
+        .duration("backend", "breaker_open", low: "100ms", below: "99ms", high: "1h", above: "2h"),
+        .integer("backend", "breaker_trials", low: 1, high: 1_000),
+        .integer("admin", "stuck_repeats", low: 0, high: 1_000),
+        .integer("admin", "stuck_pushes", low: 0, high: 1_000),
+        .duration("admin", "stuck_after", low: "1m", below: "59s", high: "365d", above: "366d"),
         KeyCase("admin", "listen", good: ["", "127.0.0.1:9000"], bad: ["9000", "127.0.0.1:8790"]),
     ]
 

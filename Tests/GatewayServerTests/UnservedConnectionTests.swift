@@ -15,7 +15,8 @@ import Testing
         let setup = ClientChannel(
             timeouts: ConnectionTimeouts(), headLimit: 1_024,
             count: ConnectionCount(limit: 10, logger: logger), proxies: { .thisMachine },
-            proxyHeaders: nil, requestLogger: logger, requests: OpenRequests(), responder: { _, _ in })
+            proxyHeaders: nil, certificate: { nil }, requestLogger: logger, requests: OpenRequests(),
+            responder: { _, _ in })
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in setup.setup(channel: channel, logger: logger).map { _ in } }
             .bind(host: "127.0.0.1", port: 0).get()

@@ -33,7 +33,7 @@ import Testing
         let size = 64 * Self.mebibyte
         var pieces = (0..<(size / 16_384)).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 16_000) }
         let peak = try #require(ProcessMemory.now)
-        #expect(peak.resident > size && peak.inUse > size)
+        #expect(peak.resident > size && peak.inUse > size, "\(peak)")
         // What stays between keeps the allocator from giving the rest back by itself.
         pieces = pieces.enumerated().filter { $0.offset % 16 == 0 }.map(\.element)
         ProcessMemory.trim()

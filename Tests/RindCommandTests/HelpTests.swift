@@ -7,8 +7,9 @@ import Testing
 @Suite struct HelpTests {
     /// The names of all commands below the root, the root's first.
     private static let commands = [
-        "", "serve", "check", "keys", "pull", "replicas", "replicas list", "replicas show", "replicas forget",
-        "replicas resync", "replicas accept", "quarantine", "quarantine list", "quarantine show", "quarantine retry",
+        "", "serve", "check", "keys", "pull", "replicas", "replicas list", "replicas show", "replicas stuck",
+        "replicas forget", "replicas resync", "replicas accept", "quarantine", "quarantine list", "quarantine show",
+        "quarantine retry",
         "quarantine drop", "journal", "journal list", "journal show", "state", "state copy", "state accept-clock",
         "migrate", "why",
         "explain", "explain schema", "conform", "demo", "version",

@@ -77,13 +77,7 @@ import Testing
         try await DemoBackend.withRunning { backend in
             try await backend.edit(.put("tags", ["id": "t1", "label": "x"]))
             try await backend.edit(.put("tags", ["id": "t2", "label": "x"]))
-            try await ServedGateway.with(backend, environment: ["RIND_ADMIN_LISTEN": "127.0.0.1:0"]) { gateway in
-                let text = await gateway.command.errorMatch("listener=admin port=[0-9]+")
-                let admin = try #require(text.flatMap { Int($0.drop { !$0.isNumber }) })
-                let clients = await gateway.command.errorMatch("listener=clients port=[0-9]+")
-                let port = try #require(clients.flatMap { Int($0.drop { !$0.isNumber }) })
-                let served = ServedGateway(command: gateway.command, port: port, directory: gateway.directory)
-                let operated = ServedGateway(command: gateway.command, port: admin, directory: gateway.directory)
+            try await ServedGateway.withAdmin(backend) { served, operated in
                 try await body(served) { try Self.samples(of: try await operated.get("/metrics").body) }
             }
         }

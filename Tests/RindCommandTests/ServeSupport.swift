@@ -31,6 +31,24 @@ struct ServedGateway {
         }
     }
 
+    /// Starts one with a listener for operators, and passes the clients' one and the operators' one to the body.
+    static func withAdmin<R>(
+        _ backend: DemoBackend, environment: [String: String] = [:], configuration: String = Place.quickstart,
+        _ body: (_ served: ServedGateway, _ operated: ServedGateway) async throws -> R
+    ) async throws -> R {
+        let variables = environment.merging(["RIND_ADMIN_LISTEN": "127.0.0.1:0"]) { $1 }
+        return try await with(backend, environment: variables, configuration: configuration) { gateway in
+            func listener(_ name: String) async throws -> ServedGateway {
+                let text = await gateway.command.errorMatch("listener=\(name) port=[0-9]+")
+                guard let port = text.flatMap({ Int($0.drop { !$0.isNumber }) }) else {
+                    throw NotStarted(error: gateway.command.errorText)
+                }
+                return ServedGateway(command: gateway.command, port: port, directory: gateway.directory)
+            }
+            return try await body(try await listener("clients"), try await listener("admin"))
+        }
+    }
+
     /// Starts one on a free port.
     static func start(
         in directory: URL, backend: String = "http://127.0.0.1:1", environment: [String: String] = [:],

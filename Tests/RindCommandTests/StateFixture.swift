@@ -76,6 +76,20 @@ struct StateFixture {
         try await commit(Self.other, Self.bob, 1_800_000_000_000)
     }
 
+    /// Adds replicas, each of a principal of its own.
+    func addReplicas(_ count: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    try await commit(
+                        ReplicaID(rawValue: Int64(number + 1)), Principal(rawValue: "more-\(number)"),
+                        1_800_000_000_000)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     private func commit(
         _ replica: ReplicaID, _ principal: Principal, _ time: Int64, chunks: [LedgerChunk]? = nil,
         comparisons: [String: FullComparison] = [:], result: String = "pull"

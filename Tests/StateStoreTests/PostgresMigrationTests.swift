@@ -12,10 +12,11 @@ import Testing
 @Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
 struct PostgresMigrationTests {
     private static let logger = Logger(label: "test")
+    private static let newest = PostgresMigration.all.count
     private static let next = PostgresMigration(
-        number: 2, compatibleFrom: 1, statements: ["ALTER TABLE principal ADD COLUMN extra bigint"])
+        number: newest + 1, compatibleFrom: 1, statements: ["ALTER TABLE principal ADD COLUMN extra bigint"])
     private static let incompatible = PostgresMigration(
-        number: 2, compatibleFrom: 2, statements: ["ALTER TABLE principal ADD COLUMN extra bigint"])
+        number: newest + 1, compatibleFrom: newest + 1, statements: ["ALTER TABLE principal ADD COLUMN extra bigint"])
 
     private func code(_ body: () async throws -> Void) async throws -> String? {
         do {
@@ -34,8 +35,8 @@ struct PostgresMigrationTests {
             for _ in 0..<4 { group.addTask { try await PostgresStateStore.migrate(options, logger: Self.logger) } }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(carriedOut == [1])
-        #expect(try await PostgresStateStore.inspect(options, logger: Self.logger) == .usable(1))
+        #expect(carriedOut == Array(1...Self.newest))
+        #expect(try await PostgresStateStore.inspect(options, logger: Self.logger) == .usable(Self.newest))
         try await withPostgres(options) { try await $0.check(thoroughly: true) }
     }
 
@@ -45,7 +46,7 @@ struct PostgresMigrationTests {
         new.migrations.append(Self.next)
         try await withPostgres(old) { before in
             try await before.begin(try row(1_000))
-            #expect(try await PostgresStateStore.inspect(new, logger: Self.logger) == .older(1))
+            #expect(try await PostgresStateStore.inspect(new, logger: Self.logger) == .older(Self.newest))
             let code = try await code { _ = try await PostgresStateStore.openShared(new, logger: Self.logger) }
             #expect(code == "state.schema_older")
             let found = try await withPostgres(new) { try await $0.context(1_000) }
@@ -53,7 +54,7 @@ struct PostgresMigrationTests {
             try await before.proceed(try row(1_001, parent: 1_000))
             #expect(try await before.context(1_001).row != nil)
         }
-        #expect(try await PostgresStateStore.inspect(old, logger: Self.logger) == .usable(2))
+        #expect(try await PostgresStateStore.inspect(old, logger: Self.logger) == .usable(Self.newest + 1))
         let found2 = try await withPostgres(old) { try await $0.context(1_001) }
         #expect(found2.row != nil)
     }
@@ -65,7 +66,7 @@ struct PostgresMigrationTests {
         try await withPostgres(new) { _ in }
         let found3 = try await code { try await withPostgres(old) { _ in } }
         #expect(found3 == "state.schema_newer")
-        #expect(try await PostgresStateStore.inspect(new, logger: Self.logger) == .usable(2))
+        #expect(try await PostgresStateStore.inspect(new, logger: Self.logger) == .usable(Self.newest + 1))
     }
 
     @Test func `a schema with other tables is refused and left as it is`() async throws {
@@ -86,7 +87,8 @@ struct PostgresMigrationTests {
     @Test func `a step that fails leaves nothing behind`() async throws {
         var options = try await postgresOptions()
         options.migrations.append(
-            PostgresMigration(number: 2, compatibleFrom: 1, statements: ["CREATE TABLE t (n int8)", "SELECT 1/0"]))
+            PostgresMigration(
+                number: Self.newest + 1, compatibleFrom: 1, statements: ["CREATE TABLE t (n int8)", "SELECT 1/0"]))
         let found6 = try await code { try await withPostgres(options) { _ in } }
         #expect(found6 == "state.failed")
         #expect(try await PostgresStateStore.inspect(options, logger: Self.logger) == .empty)

@@ -36,10 +36,13 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                 }
             },
             StateBacking(testDescription: "memory") { limits, body in
-                try await body(MemoryStateStore(limits: limits))
+                try await body(MemoryStateStore(limits: limits, needsLeases: true))
             },
         ] + (PostgresServer.isInstalled ? [postgres] : [])
         + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
+
+    /// Those that several gateways may share.
+    static let shared = all.filter { $0.testDescription != "SQLite" }
 
     /// The pgbouncer of Debian 12 cannot keep prepared statements.
     private static let pooled = StateBacking(testDescription: "PostgreSQL behind pgbouncer") { limits, body in

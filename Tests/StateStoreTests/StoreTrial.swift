@@ -286,7 +286,16 @@ struct StoreTrial {
     private mutating func changeReplica() async throws {
         guard let replica = cursors.randomElement(using: &random)?.replica else { return }
         let pending = try records().map { PendingRedelivery(table: $0.table, id: $0.id == "a" ? "a" : "b") }
-        switch Int.random(in: 0..<12, using: &random) {
+        let kind = DeviceTrouble.Kind.allCases.randomElement(using: &random) ?? .pull
+        let count = Int.random(in: 0...3, using: &random)
+        let code = chance(2) ? "a.b" : ""
+        switch Int.random(in: 0..<15, using: &random) {
+        case 12...13:
+            try await both("trouble") { [time] store in
+                let noted = try await store.noteTrouble(kind, code: code, count: count, of: replica, at: time)
+                return [noted?.before, noted?.after]
+            }
+        case 14: try await both("end troubles") { try await $0.endTroubles([kind, .push], of: replica) }
         case 0: try await both("forget") { try await $0.forget(replica: replica) }
         case 1: try await run("resync") { [time] in try await $0.resync(replica: replica, at: time) }
         case 2: try await run("accept") { [time] in try await $0.acceptDeletions(replica: replica, at: time) }
@@ -315,6 +324,17 @@ struct StoreTrial {
 }
 
 extension StoreTrial {
+    private mutating func compareDevices() async throws {
+        let rule = StuckRule(
+            repeats: Int.random(in: 0...3, using: &random), pushes: Int.random(in: 0...3, using: &random),
+            time: Int64.random(in: 0...2, using: &random) * Self.hour)
+        try await both("stuck") { [time] in
+            try await $0.stuckDevices(by: rule, since: time - 2 * Self.hour, limit: 9)
+        }
+        try await both("replicas") { try await $0.replicas(of: nil, after: nil, limit: 99) }
+        try await both("by contact") { try await $0.replicasByContact(of: nil, after: nil, limit: 99) }
+    }
+
     private mutating func compare() async throws {
         for principal in Self.principals {
             try await both("notes of \(principal)") { try await $0.pushNotes(of: principal, after: 3, limit: 50) }
@@ -344,8 +364,8 @@ extension StoreTrial {
                     return line
                 })
         }
-        try await both("replicas") { try await $0.replicas(of: nil, after: nil, limit: 99) }
-        try await both("by contact") { try await $0.replicasByContact(of: nil, after: nil, limit: 99) }
+        try await compareDevices()
+        try await both("versions") { try await $0.schemaVersions(ofLast: 99) }
         try await both("newest") { try await $0.newestCursor() }
         try await both("line counts") { try await $0.quarantineCounts() }
         try await both("digests") { try await $0.principals(beginningWith: "a", limit: 9) }

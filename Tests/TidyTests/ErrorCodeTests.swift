@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @Suite struct ErrorCodeTests {
@@ -11,6 +12,16 @@ import Testing
         #expect(written.subtracting(listed).sorted() == [], "not in docs/ERRORS.md")
         #expect(listed.subtracting(written).sorted() == [], "in no source")
         #expect(written.count > 80)
+    }
+
+    @Test func `the operator's page has the meanings of the list`() throws {
+        let page = try #require(Tree.documents.first { $0.path == "docs/ERRORS.md" })
+        let text = MeaningRule.source(from: page)
+        let url = Tree.root.appending(path: MeaningRule.path)
+        if ProcessInfo.processInfo.environment["RIND_REGENERATE"] != nil { try Data(text.utf8).write(to: url) }
+        let committed = try String(contentsOf: url, encoding: .utf8)
+        #expect(committed == text, "run: RIND_REGENERATE=1 swift test --filter ErrorCodeTests")
+        #expect(text.contains("push.conflict: "))
     }
 
     @Test(

@@ -20,7 +20,8 @@ enum ImportTable {
         ["SQLiteState", "PostgresState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
-        ["rind", "rind-bench", "rind-count", "GatewayTesting", "PostgresTesting"],
+        ["rind", "rind-count", "GatewayTesting", "PostgresTesting"],
+        ["rind-bench"],
     ]
 
     /// Targets that compute and nothing else: no I/O, no clock, no C, no Foundation, not even the system's C library.
@@ -74,13 +75,14 @@ enum ImportTable {
 
         "Gateway": [
             "Backend", "CMalloc", "Crypto", "Curl", "Deduplication", "DequeModule", "GatewayConfig", "HTTPTypes",
-            "JSONBytes", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
-            "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire",
+            "JSONBytes", "JWTKit", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore",
+            "NIOPosix", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire",
         ],
         "GatewayServer": [
             "Backend", "Curl", "Gateway", "GatewayConfig", "Gzip", "HTTPTypes", "HummingbirdCore", "JSONBytes",
-            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "SyncModel",
-            "Telemetry", "WatermelonWire",
+            "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle",
+            "StateStore",
+            "SyncModel", "Telemetry", "WatermelonWire",
         ],
 
         "rind": [
@@ -91,8 +93,8 @@ enum ImportTable {
         ],
         "rind-bench": [
             "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",
-            "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "SyncMachines",
-            "SyncModel",
+            "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "PostgresTesting", "SyncMachines", "SyncModel",
         ],
         "rind-count": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"],
         "GatewayTesting": [
@@ -131,24 +133,26 @@ enum ImportTable {
             "NIOHTTP1", "NIOPosix",
         ],
         "GatewayTests": [
-            "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Ledger",
+            "Backend", "Crypto", "Curl", "Deduplication", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes",
+            "Ledger",
             "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SQLiteState", "StateStore",
             "SyncMachines", "SyncModel", "WatermelonWire",
         ],
         "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
         "GatewayServerTests": [
             "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "HTTPTypes", "Logging",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "SyncModel",
-            "WatermelonWire",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "StateStore", "SyncModel",
+            "Telemetry", "WatermelonWire",
         ],
         "IntegrationTests": [
-            "Backend", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
+            "Backend", "Crypto", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer",
+            "GatewayTesting",
             "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
             "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
-            "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes", "Ledger",
-            "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "PostgresTesting",
+            "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes",
+            "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "PostgresTesting",
             "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "UnixSignals", "rind",
         ],
         "SimulationTests": [

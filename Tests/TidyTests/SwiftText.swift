@@ -21,12 +21,18 @@ struct SwiftText {
     /// All lines without their ends.
     let lines: [String]
     let tokens: [Token]
+    /// Where each text stands among the tokens: most rules ask for a few of them in every file.
+    private let places: [String: [Int]]
 
     init(_ text: String) {
         lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         var lexer = Lexer(bytes: Array(text.utf8))
         tokens = lexer.run()
+        places = Dictionary(grouping: tokens.indices) { [tokens] in tokens[$0].text }
     }
+
+    /// The indices of the tokens with this text, in their order.
+    func places(of text: String) -> [Int] { places[text] ?? [] }
 
     /// The line of this number without white space around it; empty where there is none.
     func trimmedLine(_ number: Int) -> String {

@@ -7,6 +7,7 @@ import Deduplication
 import Ledger
 import StateStore
 import SyncMachines
+import SyncModel
 package import WatermelonWire
 
 // The one place that turns an error into an answer: status, stable code, and a sentence for the user.
@@ -90,7 +91,9 @@ extension GatewayError {
         let message =
             switch failure {
             case .unknownCursor: "This device can no longer sync. Please sign out and in again."
-            case .streamBroken, .resetAgain, .tokensRefused, .cursorContention, .idsChanged, .idsUnknown: Self.later
+            case .streamBroken, .resetAgain, .tokensRefused, .positionMoved, .cursorContention, .idsChanged,
+                .idsUnknown:
+                Self.later
             case .typesRefused: "The server did not understand. Please contact support."
             case .clockBehind: "The server is not ready yet. Please try again later."
             case .unexpectedEvent: "Something went wrong. Please try again later."
@@ -127,6 +130,10 @@ extension GatewayError {
                 status: status == 429 ? 429 : 503, code: error.code,
                 message: "The server is busy. Please try again in a moment.",
                 retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5, cause: cause)
+        case .circuitOpen(let retryAfter):
+            self.init(
+                status: 503, code: error.code, message: Self.later,
+                retryAfter: max(1, Int((retryAfter.milliseconds + 999) / 1_000)), cause: cause)
         case .transport(CurlError.timeout):
             self.init(status: 504, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
         case .transport, .failed, .encoding:
@@ -159,6 +166,7 @@ extension GatewayError {
         switch error {
         case .queueFull: self.init(fault: .queue)
         case .timedOut: self.init(fault: .queueWait)
+        case .heldElsewhere: self.init(fault: .leaseWait)
         }
     }
 }

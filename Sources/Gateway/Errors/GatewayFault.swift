@@ -35,10 +35,15 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case pulls = "limit.pulls"
     case queue = "limit.queue"
     case queueWait = "limit.queue_wait"
+    case leaseWait = "limit.lease_wait"
     case rate = "limit.rate"
     // The caller and the app.
     case noPrincipal = "identity.no_principal"
     case otherPrincipal = "identity.changed"
+    case tokenRefused = "identity.token"
+    case tokenKeys = "identity.keys"
+    case proxyField = "identity.header"
+    case untrustedPeer = "identity.untrusted_peer"
     case appTooOld = "schema.too_old"
     // Pushes.
     case pushWithoutTime = "push.without_cursor"
@@ -56,8 +61,8 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     package var status: Int {
         switch self {
         case .hostMissing, .targetInvalid, .malformed, .compressedBody, .recordID, .pushWithoutTime, .ambiguousPath: 400
-        case .notSignedIn: 401
-        case .foreignOrigin, .deniedPath: 403
+        case .notSignedIn, .tokenRefused, .proxyField: 401
+        case .foreignOrigin, .deniedPath, .untrustedPeer: 403
         case .noPassThrough, .unknownAdminPath: 404
         case .arrivedTooSlowly: 408
         case .bodyTooLarge, .tooManyDescendants: 413
@@ -70,7 +75,9 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .unknown: 500
         case .transferCoding, .webSocket: 501
         case .noPrincipal: 502
-        case .cancelled, .connections, .bodies, .bodyMemory, .pulls, .queueWait, .otherPrincipal, .draining: 503
+        case .cancelled, .connections, .bodies, .bodyMemory, .pulls, .queueWait, .leaseWait, .otherPrincipal,
+            .tokenKeys, .draining:
+            503
         case .httpVersion: 505
         }
     }
@@ -81,7 +88,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .otherPrincipal: 1
         case .cancelled, .pulls: 2
         case .connections, .bodies, .bodyMemory, .queue, .rate: 5
-        case .queueWait: 10
+        case .queueWait, .leaseWait, .tokenKeys: 10
         default: nil
         }
     }
@@ -110,7 +117,10 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .connections, .bodies, .bodyMemory, .pulls: "The server is busy. Please try again in a moment."
         case .queue: "Too many syncs at once. Please try again in a moment."
         case .rate: "Too many requests. Please try again later."
-        case .queueWait: "Another sync is still running. Please try again in a moment."
+        case .queueWait, .leaseWait: "Another sync is still running. Please try again in a moment."
+        case .tokenRefused, .proxyField: "You are not signed in any more."
+        case .tokenKeys: "The server cannot check who is signed in. Please try again in a moment."
+        case .untrustedPeer: "This request may not say who is calling."
         case .noPrincipal: "The server did not say who is signed in. Please try again later."
         case .otherPrincipal: "Somebody else is signed in now. Please sync again."
         case .appTooOld: "This version of the app is too old to sync. Please update it."

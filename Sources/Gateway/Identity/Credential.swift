@@ -79,6 +79,21 @@ struct Credential: Sendable {
         sessionParts(ofCookie: name).map { [Array("cookie".utf8)] + $0 }
     }
 
+    /// Returns the parts that identify a caller, or a session, by a name from another source.
+    func parts(of name: String, in source: String, _ kind: String) -> [[UInt8]] {
+        [kind, source, name].map { Array($0.utf8) } + Self.parts(context)
+    }
+
+    /// The bearer token, or the first other token; nil if there is none.
+    var bearerToken: Substring? {
+        for (name, value) in tokens {
+            let isBearer = value.hasPrefix("bearer ") || value.hasPrefix("Bearer ")
+            if isBearer { return value.dropFirst(7) }
+            if name != "authorization" { return value[...] }
+        }
+        return nil
+    }
+
     private var tokens: [Field] { fields.filter { $0.name != "cookie" } }
 
     private static func parts(_ fields: some Sequence<Field>) -> [[UInt8]] {

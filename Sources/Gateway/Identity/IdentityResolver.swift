@@ -20,13 +20,20 @@ final class IdentityResolver: Sendable {
     let probes: [StreamProbe]
 
     private let naming: PrincipalNaming
+    let identity: Configuration.Identity
+    /// Verifies tokens; nil if the configuration does not want that.
+    let tokens: TokenKeys?
     private let forwarding: ForwardingRule
     private let digests: KeyedDigest
 
-    /// Creates a resolver; `known` are the credentials that the backend has accepted before.
+    /// Creates a resolver; `known` are the credentials that the backend has accepted before, and `tokens` verifies
+    /// tokens if the configuration wants that.
     init(
-        configuration: Configuration, backend: BackendClient, digests: KeyedDigest, known: AcceptedCredentials? = nil
+        configuration: Configuration, backend: BackendClient, digests: KeyedDigest, known: AcceptedCredentials? = nil,
+        tokens: TokenKeys? = nil
     ) {
+        identity = configuration.identity
+        self.tokens = tokens
         source = configuration.identity.principal
         naming = PrincipalNaming(configuration, digests)
         forwarding = configuration.forwardingRule
@@ -41,17 +48,23 @@ final class IdentityResolver: Sendable {
     ///
     /// A name from the backend is at most `[identity] auth_ttl` old.
     ///
-    /// - Throws: ``GatewayError`` with 401 if there is no credential, and the backend's errors if it is asked.
+    /// - Throws: ``GatewayFault`` with 401 if there is no credential or none that counts, with 403 if a stranger says
+    ///   who is calling, and the backend's errors if it is asked.
     func resolve(_ caller: Caller, at now: Instant) async throws -> CallerIdentity {
         // Fields that are not forwarded, such as those that `Connection` names, do not reach the backend, so it has not
         // accepted them.
-        let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: false)
+        try checkPeer(of: caller)
+        let sent = forwarding.credentials(of: caller.fields, isPeerTrusted: caller.isPeerTrusted)
         guard let credential = naming.credential(in: sent.fields) else { throw notSignedIn }
+        let token = try await verifiedToken(of: credential, caller)
+        let sessionName = try reported(caller) { () throws(TokenRefusal) in
+            try name(ofSession: credential, token, caller)
+        }
         let forwarded = sent.with(requestID: caller.requestID, originFields: caller.originFields)
         let digest = digests.digits(.credential, credential.allParts)
         func identity(_ principal: Principal, _ session: [[UInt8]]) -> CallerIdentity {
             CallerIdentity(
-                principal: principal, session: Session(rawValue: digests.digits(.session, session)),
+                principal: principal, session: Session(rawValue: digests.digits(.session, sessionName ?? session)),
                 credential: digest, forwarded: forwarded)
         }
         switch source {
@@ -63,6 +76,18 @@ final class IdentityResolver: Sendable {
                 let session = credential.sessionParts(ofCookie: name)
             else { throw notSignedIn }
             return identity(principal, session)
+        case .jwt(let claim):
+            guard let token else { throw notSignedIn }
+            let name = try reported(caller) { () throws(TokenRefusal) in
+                guard let name = try token.name(in: claim) else {
+                    throw TokenRefusal(.claim, "the token has no '\(claim)'")
+                }
+                return name
+            }
+            return identity(try principal(named: name, of: credential), credential.sessionParts)
+        case .header(let field):
+            let name = try proxyName(in: field, caller)
+            return identity(try principal(named: name, of: credential), credential.sessionParts)
         case .backend:
             let principal = known.principal(of: digest, at: now)
             SyncTrace.note { $0.isKnownCaller = principal != nil }
@@ -87,6 +112,11 @@ final class IdentityResolver: Sendable {
             backend.log(error.code, "the answer has nothing at '\(path)'", of: .principal, call: call, as: forwarded)
             throw error
         }
+        return principal
+    }
+
+    private func principal(named name: String, of credential: Credential) throws -> Principal {
+        guard let principal = naming.principal(named: name, of: credential) else { throw notSignedIn }
         return principal
     }
 

@@ -23,20 +23,34 @@ package struct PrincipalNaming: Sendable {
 
     init(_ configuration: Configuration, _ digests: KeyedDigest) {
         source = configuration.identity.principal
-        tokenHeaders = configuration.wire.tokenHeader
+        tokenHeaders = configuration.credentialHeaders
         contextHeaders = configuration.contextHeaders
         self.digests = digests
     }
 
-    /// Returns the principal of a user with this id in the backend's answer to `[identity] principal`; nil if the rule
-    /// does not name principals by id.
+    /// Returns the principal of a user with this id in the backend's answer, claim or field of `[identity] principal`;
+    /// nil if the rule does not name principals by id alone.
     package func principal(ofUser id: String) -> Principal? {
-        guard case .backend = source else { return nil }
-        return principal(["backend", id].map { Array($0.utf8) })
+        switch source {
+        case .backend: principal(["backend", id].map { Array($0.utf8) })
+        case .jwt(let claim) where contextHeaders.isEmpty: principal(["jwt", claim, id].map { Array($0.utf8) })
+        case .header(let name) where contextHeaders.isEmpty: principal(["header", name, id].map { Array($0.utf8) })
+        case .jwt, .header, .cookie, .bearer: nil
+        }
     }
 
-    /// Returns the principal of the caller that sends these fields, by their token or cookie; nil if they have none, or
-    /// if only the backend knows the principal.
+    /// Returns the principal of a caller with this name in the claim or the field of `[identity] principal`; nil if
+    /// the rule has neither.
+    func principal(named name: String, of credential: Credential) -> Principal? {
+        switch source {
+        case .jwt(let claim): principal(credential.parts(of: name, in: claim, "jwt"))
+        case .header(let field): principal(credential.parts(of: name, in: field, "header"))
+        case .backend, .cookie, .bearer: nil
+        }
+    }
+
+    /// Returns the principal of the caller that sends these fields, by their bearer token or cookie; nil if they have
+    /// none, or if others tell the principal.
     package func principal(of fields: HTTPFields) -> Principal? {
         credential(in: fields).flatMap(principal(of:))
     }
@@ -53,7 +67,9 @@ package struct PrincipalNaming: Sendable {
         switch source {
         case .bearer: credential.bearerParts.map(principal)
         case .cookie(let name): credential.principalParts(ofCookie: name).map(principal)
-        case .backend: nil
+        case .header(let name):
+            credential.fields.first { $0.name == name }.flatMap { principal(named: $0.value, of: credential) }
+        case .backend, .jwt: nil
         }
     }
 

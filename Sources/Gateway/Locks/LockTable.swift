@@ -12,6 +12,8 @@ package enum LockError: Error, Hashable, Sendable {
     case queueFull
     /// The wait took longer than `[limits] queue_wait`.
     case timedOut
+    /// Another gateway has held the principal's lease for longer than `[limits] queue_wait`.
+    case heldElsewhere
 }
 
 /// Lets one holder at a time have each key, first come, first served, with a bounded queue.

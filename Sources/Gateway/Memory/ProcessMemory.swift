@@ -23,7 +23,9 @@ package struct ProcessMemory: Hashable, Sendable {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { return nil }
-        let heap = mallinfo2()
+        // The type says that the function is meant, and not the structure of the same name with all its members zero.
+        let ask: @convention(c) () -> mallinfo2 = mallinfo2
+        let heap = ask()
         let resident = pages * Int(sysconf(Int32(_SC_PAGESIZE)))
         return ProcessMemory(resident: resident, inUse: Int(heap.uordblks + heap.hblkhd))
         #else

@@ -9,7 +9,7 @@ extension BackendError {
     /// A backend that asks for a pause of more than a second gets it: the pull fails, and the client is told when to
     /// come back.
     var isWorthResuming: Bool {
-        if case .busy(_, let retryAfter) = self, let retryAfter, retryAfter > .seconds(1) { return false }
+        if let retryAfter, retryAfter > .seconds(1) { return false }
         return isTransient
     }
 }

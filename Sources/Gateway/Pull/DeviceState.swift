@@ -21,6 +21,12 @@ struct DeviceState {
     var ledgersRead: [ReplicaID: Int] = [:]
     /// The time at which the backend last accepted the session's credential, as the state has it.
     private(set) var lastAccepted: Instant?
+    /// True if the cursor began another device, whose replica does not exist yet.
+    private(set) var isFork = false
+    /// True if the replica has got a newer cursor, with which it has not come back.
+    private(set) var isBehind = false
+    /// The ways in which the replica did not get on last.
+    private(set) var troubles: Set<DeviceTrouble.Kind> = []
     /// The rest of earlier pushes of the principal.
     private(set) var unfinished = UnfinishedPushes()
     private var hasRedeliveries = false
@@ -39,9 +45,7 @@ struct DeviceState {
 
     /// Loads the device's data and returns what the machine decides by.
     mutating func load() async throws -> PullContext {
-        let query = scope.query
-        let context = try await scope.store.pullContext(
-            principal: query.principal, session: query.session, presented: query.presented)
+        let context = try await scope.context()
         unfinished = context.unfinished
         guard !scope.awaited.holdUp(unfinished, in: scope.services.journals) else {
             // The pull begins anew behind them, and everything else is loaded and logged then.
@@ -56,6 +60,9 @@ struct DeviceState {
                 metadata: ["code": "pull.foreign_cursor"])
         }
         row = context.row
+        isFork = context.isFork
+        isBehind = context.newestOfReplica.map { newest in context.row.map { newest > $0.cursor } ?? false } ?? false
+        troubles = context.troubles
         lastAccepted = context.session.acceptedAt
         hasRedeliveries = context.hasRedeliveries
         hasNewNotes = context.sequence > context.row?.noted ?? 0
@@ -66,8 +73,8 @@ struct DeviceState {
         var known = PullContext(
             row: context.row, isFork: context.isFork,
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
-            session: context.session, sequence: context.sequence, hasLedgers: context.hasLedgers,
-            ledger: ledger, pushedVersion: context.pushedVersion, now: scope.now)
+            session: scope.services.session(context.session, for: scope.identity), sequence: context.sequence,
+            hasLedgers: context.hasLedgers, ledger: ledger, pushedVersion: context.pushedVersion, now: scope.now)
         known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids
         return known

@@ -36,6 +36,8 @@ struct PullRunner {
     /// The comparison of a whole type, while it runs.
     private(set) var comparison: RunningComparison?
     var comparisonFailure: (any Error)?
+    /// The replica whose new cursor was committed; nil if there is none.
+    private var committed: ReplicaID?
     private var droppedComparison = ""
     /// True if the decision about the client's schema version was logged.
     private var hasLoggedSchema = false
@@ -64,7 +66,9 @@ struct PullRunner {
     mutating func run() async throws -> PullEnd {
         defer { stream.logFlaws() }
         do {
-            return try await runMachine()
+            let end = try await runMachine()
+            if case .answer = end { await watchProgress() }
+            return end
         } catch {
             keepAgain(after: error)
             if let replica = device.row?.replica, !(error is CancellationError), error as? SpoolError != .cancelled,
@@ -72,9 +76,24 @@ struct PullRunner {
             {
                 let code = GatewayError(error).code
                 try? await scope.store.touch(replica: replica, result: "pull failed: \(code)", at: scope.now)
+                if !device.isFork { await watch.failed(.pull, of: replica, because: error, at: scope.now) }
             }
             throw error
         }
+    }
+
+    private var watch: DeviceWatch { scope.services.watch(logging: scope.logger) }
+
+    /// Records if the device does not get on although it gets answers; writes nothing if it does.
+    private func watchProgress() async {
+        if scope.query.presented == nil {
+            if let committed { await watch.began(committed, of: scope.query.principal, at: scope.now) }
+            return
+        }
+        guard let row = device.row, !device.isFork else { return }
+        if row.parent == nil, !row.isConfirmed { watch.cameBack(scope.query.principal) }
+        await watch.pulled(
+            row.replica, known: device.troubles, isRepeat: device.isBehind && committed != nil, at: scope.now)
     }
 
     private mutating func runMachine() async throws -> PullEnd {
@@ -117,13 +136,14 @@ struct PullRunner {
         sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal))
         var row = row
         row.ids = device.ids
-        try await scope.store.commit(
+        try await scope.giveBackCommitting(
             PullCommit(
                 row: row, replica: isNewReplica ? .new : .existing, quarantined: stream.spooler.quarantined,
                 result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
                 ledgersRead: device.ledgersRead,
                 delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
                 clientVersion: scope.query.schemaVersion))
+        committed = row.replica
         if let diffed { log(diffed.report, of: row.replica) }
     }
 
@@ -211,7 +231,7 @@ extension PullRunner {
     mutating func answer(_ plan: PullAnswerPlan, _ cached: CachedAnswer?) async throws -> PullAnswer {
         // A push may have left a receipt while this pull was streaming (finding 18); nothing is written if there is
         // none.
-        if plan.row == nil { try await scope.store.dropReceipts(principal: scope.query.principal) }
+        if plan.row == nil { try await scope.giveBackDroppingReceipts() }
         let spool = plan.content == .nothing ? nil : diffed?.spool
         guard plan.content == .nothing || spool != nil else { throw PullFailure.unexpectedEvent }
         if plan.content == .streamed { keep(cached) }

@@ -20,10 +20,12 @@ final class PullScope: Sendable {
     let logger: Logger
     /// The kinds of unfinished pushes that have to be dealt with first.
     let awaited: AwaitedPushes
+    /// The state's knowledge when the pull's lease was taken; nil if it has to be asked.
+    let known: StoredPullContext?
 
     init(
         services: SyncServices, query: PullQuery, identity: CallerIdentity, projection: Projection, logger: Logger,
-        awaited: AwaitedPushes = .none
+        awaited: AwaitedPushes = .none, known: StoredPullContext? = nil
     ) {
         self.services = services
         self.query = query
@@ -31,6 +33,7 @@ final class PullScope: Sendable {
         self.projection = projection
         self.logger = logger
         self.awaited = awaited
+        self.known = known
     }
 
     var store: any StateStore { services.store }
@@ -40,6 +43,23 @@ final class PullScope: Sendable {
     var keepsLedgers: Bool { services.pullSettings.keepsLedgers }
     /// The backend's client, with the logger of this request.
     var backend: BackendClient { services.backend(logging: logger) }
+
+    /// Returns the state's knowledge about the caller and the presented cursor.
+    func context() async throws -> StoredPullContext {
+        if let known { return known }
+        return try await store.pullContext(
+            principal: query.principal, session: query.session, presented: query.presented)
+    }
+
+    /// Commits a pull, which gives its lease back.
+    func giveBackCommitting(_ pull: PullCommit) async throws {
+        try await LeaseKeeper.givingBack { try await store.commit(pull) }
+    }
+
+    /// Drops the principal's receipts as the last write of a pull, which gives its lease back.
+    func giveBackDroppingReceipts() async throws {
+        try await LeaseKeeper.givingBack { try await store.dropReceipts(principal: query.principal) }
+    }
 
     /// Logs an event that the gateway's own machine did not expect.
     func log(unexpected: UnexpectedEvent?) {

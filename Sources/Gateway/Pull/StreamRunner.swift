@@ -70,22 +70,26 @@ struct StreamRunner {
             try await acceptance.obtain()
             try await scope.store.setPosition(
                 position, principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            scope.services.positionHolders?.note(scope.identity)
         case .listCheckpoints:
             let held = try await scope.backend.list(scope.identity.forwarded)
             try await acceptance.accepted()
             return .listed(held)
         case .forget(let namespaces):
             try await noteMove()
+            try await LeaseKeeper.assure()
             try await call { backend, credentials throws(BackendError) in
                 try await backend.forget(namespaces: namespaces, credentials)
             }
             try await acceptance.accepted()
         case .forgetAll:
             try await noteMove()
+            try await LeaseKeeper.assure()
             try await scope.backend.forgetAll(scope.identity.forwarded)
             try await acceptance.accepted()
         case .acknowledge(let tokens):
             try await noteMove()
+            try await LeaseKeeper.assure()
             try await call { backend, credentials throws(BackendError) in
                 try await backend.acknowledge(tokens, credentials)
             }
@@ -96,7 +100,9 @@ struct StreamRunner {
                 principal: scope.query.principal, session: scope.query.session, at: scope.now)
             scope.logger.notice("the backend demands a reset", metadata: ["generation": "\(generation)"])
             return .generationRaised(generation)
-        case .acknowledgeReset(let token): try await scope.backend.acknowledge([token], scope.identity.forwarded)
+        case .acknowledgeReset(let token):
+            try await LeaseKeeper.assure()
+            try await scope.backend.acknowledge([token], scope.identity.forwarded)
         case .takeCached: try await takeCached()
         case .open(let types, let vector, let afresh):
             return try await stream(types, from: vector, afresh: afresh, adding: added)

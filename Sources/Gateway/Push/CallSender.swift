@@ -160,6 +160,7 @@ struct CallSender: Sendable {
         let key = isCreation ? keyHeader.map { (name: $0, value: "\(keyPrefix)-\(index)") } : nil
         if call.returns != nil { try await noteInFlight(at: index, content, request: request, key: key?.value) }
         let isRepeated = key != nil && uncertain.contains(index)
+        try await LeaseKeeper.assure()
         let answer = await backend.answer(call, request, as: forwarded, key: key)
         func reply(_ outcome: CallOutcome) -> CallReply {
             CallReply(call: call, outcome: outcome, sentence: answer.sentence)
@@ -215,8 +216,7 @@ struct CallSender: Sendable {
         let message = error.description + (sentence.map { ": \($0)" } ?? "")
         // An operation that may have been applied is put off only if repeating it is harmless.
         if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
-            var after: Duration?
-            if case .busy(_, let wait) = error { after = wait }
+            let after = error.retryAfter
             var metadata = facts(index, call)
             metadata["code"] = "\(error.code)"
             metadata["error"] = "\(message)"

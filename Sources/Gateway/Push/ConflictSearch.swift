@@ -103,6 +103,7 @@ struct ConflictSearch {
         var query = services.queries.value(at: version).checking(Set(tables.map { schema.tables[$0].name }))
         (query.principal, query.session, query.presented) = (identity.principal, identity.session, row.cursor)
         (query.isFirst, query.schemaVersion, query.newReplica) = (false, scope.request.schemaVersion, row.replica)
+        query.distrustsPosition = LeaseKeeper.current?.distrustsPosition ?? false
         return CheckRunner(
             PullScope(
                 services: services, query: query, identity: identity,

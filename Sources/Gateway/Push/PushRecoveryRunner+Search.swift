@@ -68,6 +68,7 @@ extension PushRecoveryRunner {
         var query = services.queries.value(at: version).checking(tables)
         (query.principal, query.session, query.presented) = (identity.principal, identity.session, presented)
         (query.isFirst, query.newReplica) = (presented == nil, .random(using: &random))
+        query.distrustsPosition = LeaseKeeper.current?.distrustsPosition ?? false
         return CheckRunner(
             PullScope(
                 services: services, query: query, identity: identity,

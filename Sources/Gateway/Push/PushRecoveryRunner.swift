@@ -66,6 +66,7 @@ struct PushRecoveryRunner {
             let request = operation.request, let header = services.configuration.push.idempotencyHeader
         else { return .other }
         let backend = services.backend(logging: logger)
+        try await LeaseKeeper.assure()
         let outcome = try await backend.call(
             call, CallRequest(method: request.method, target: request.target, body: request.body),
             as: identity.forwarded, key: (name: header, value: request.key))
@@ -188,7 +189,7 @@ extension PushRecoveryAnswer {
             switch error {
             case .refused(let status), .credentialRefused(let status): .refused(status: status)
             case .transport(.cancelled), .transport(.shutDown), .transport(.system), .transport(.upload),
-                .transport(.invalidRequest):
+                .transport(.invalidRequest), .circuitOpen:
                 .failedHere
             case .transport, .busy, .failed: .failed
             case .ackRefused, .typesRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,

@@ -147,6 +147,13 @@ extension PushRunner {
         }
     }
 
+    /// Runs the last write of a client's push, which gives the lease back.
+    ///
+    /// A retry runs before a push or a pull, whose last write that is.
+    func lastWrite(_ write: () async throws -> Void) async throws {
+        if scope.isRetry { try await write() } else { try await LeaseKeeper.givingBack(write) }
+    }
+
     private func logHalfApplied(_ applied: Int) {
         logger.error(
             "a push failed half way",
@@ -165,8 +172,10 @@ extension PushRunner {
     private func saveReceipt(_ reply: PushAnswerMaker) async {
         guard let kept = reply.keptReceipt(digest) else { return }
         do {
-            try await scope.store.saveReceipt(
-                kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
+            try await lastWrite {
+                try await scope.store.saveReceipt(
+                    kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
+            }
         } catch {
             logger.notWritten("could not store the receipt of an applied push", error)
         }

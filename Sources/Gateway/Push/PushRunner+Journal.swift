@@ -134,7 +134,7 @@ extension PushRunner {
         self.journal = nil
         defer { leave(journal) }
         do {
-            try await scope.store.endPush(written, of: journal.id, at: scope.now)
+            try await lastWrite { try await scope.store.endPush(written, of: journal.id, at: scope.now) }
         } catch StateError.tooLarge where written.receipt != nil {
             logger.notWritten("could not store the receipt of an applied push", StateError.tooLarge("receipt"))
             written.receipt = nil

@@ -22,6 +22,7 @@ extension PushRunner {
         let lines = OperationLines(
             operations: indices.map { operations[$0] }, reader: scope.reader, base: base,
             completeNamespace: services.configuration.backend.completeType)
+        try await LeaseKeeper.assure()
         if services.makesIDs { services.making.begin(scope.principal) }
         defer { if services.makesIDs { services.making.end(scope.principal) } }
         let result = try await backend.pushStream(
@@ -40,7 +41,7 @@ extension PushRunner {
     mutating func postponed(by error: BackendError) -> PushEvent? {
         // The key makes a repetition harmless.
         if error.isTransient {
-            if case .busy(_, let after) = error { retryAfter = after }
+            if let after = error.retryAfter { retryAfter = after }
             logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
             return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
         }

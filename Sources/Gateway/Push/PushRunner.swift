@@ -19,6 +19,8 @@ struct PushRunner {
     private(set) var row: CursorRow?
     /// The replica that pushes, with the schema version of its earlier pushes; nil if the cursor does not identify it.
     private(set) var pusher: PushedVersion.Pusher?
+    /// The ways in which it did not get on last.
+    private var troubles: Set<DeviceTrouble.Kind> = []
     let digest: String
     var acceptance: Acceptance
     /// The sequence after which all notes are of this push; nil until the push has begun its notes.
@@ -70,10 +72,21 @@ struct PushRunner {
 
     /// Runs the push to its end.
     mutating func run() async throws -> PushAnswer {
-        scope = try await PushPreparation.prepare(scope)
-        var machine = PushMachine(query: query)
-        return try await drive(&machine, &self)
+        do {
+            scope = try await PushPreparation.prepare(scope)
+            var machine = PushMachine(query: query)
+            let answer = try await drive(&machine, &self)
+            if let pusher, troubles.contains(.push) { await watch.end([.push], of: pusher.replica) }
+            return answer
+        } catch {
+            if let pusher, !scope.isRetry, acceptance.isGiven {
+                await watch.failed(.push, of: pusher.replica, because: error, at: scope.now)
+            }
+            throw error
+        }
     }
+
+    private var watch: DeviceWatch { services.watch(logging: logger) }
 
     /// The push as the machine needs to know it; an operator's retry must not delay the request during which it runs.
     private var query: PushMachine.Query {
@@ -111,6 +124,7 @@ extension PushRunner {
         let context = try await scope.context()
         // A fork's replica does not exist yet, and the row's replica is another device.
         if let row = context.row, !context.isFork { pusher = (row.replica, context.pushedVersion) }
+        troubles = context.troubles
         row = context.row
         acceptance.vector = row?.vector
         scope.reader.ids = try await PushedIDs.load(for: scope, outline: context.ledger)

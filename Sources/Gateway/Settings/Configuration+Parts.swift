@@ -6,6 +6,7 @@ package import Curl
 package import Deduplication
 package import GatewayConfig
 package import LineProjection
+package import StateStore
 package import SyncMachines
 import SyncModel
 package import WatermelonWire
@@ -35,15 +36,20 @@ extension Configuration {
 
     /// The forwarded fields besides the credential, in lower case, that may affect which data the backend shows.
     package var contextHeaders: [String] {
-        let others = Set(["authorization", "cookie"] + wire.tokenHeader).union(ForwardingRule.never)
+        let others = Set(["authorization", "cookie"] + credentialHeaders).union(ForwardingRule.never)
             .union(backend.harmlessHeaders).union(Backend.alwaysHarmless)
         return backend.forwardHeaders.filter { !others.contains($0) }.sorted()
     }
 
     /// The rule for the fields of a client's request that are forwarded to the backend.
     package var forwardingRule: ForwardingRule {
-        ForwardingRule(listed: ["authorization", "cookie"] + wire.tokenHeader + backend.forwardHeaders)
+        ForwardingRule(
+            listed: ["authorization", "cookie"] + credentialHeaders + backend.forwardHeaders,
+            identity: [identity.proxyField].compactMap { $0 })
     }
+
+    /// The fields, in lower case, that carry a credential besides `authorization` and `cookie`.
+    package var credentialHeaders: [String] { wire.tokenHeader + [identity.proxyField].compactMap { $0 } }
 
     /// The settings for decisions about pulls.
     package var pullSettings: PullSettings {
@@ -109,8 +115,20 @@ extension Configuration {
             total: total)
         // Every other call is short; one that trickles would hold its session's lock.
         settings.callTimeouts = settings.streamTimeouts
-        settings.callTimeouts.total = min(total ?? Self.longestCall, Self.longestCall)
+        settings.callTimeouts.total = callTimeout
         return settings
+    }
+
+    /// The longest time that a call to the backend takes, except a stream.
+    var callTimeout: Duration {
+        backend.totalTimeout == .zero ? Self.longestCall : min(backend.totalTimeout, Self.longestCall)
+    }
+
+    /// The settings of the breaker that keeps calls from a backend that is down.
+    package var breakerSettings: CircuitBreaker.Settings {
+        CircuitBreaker.Settings(
+            failures: backend.breakerFailures, openTime: backend.breakerOpen.milliseconds,
+            trials: backend.breakerTrials)
     }
 
     /// The settings of the connections to the backend that syncs use.
@@ -141,4 +159,11 @@ extension Configuration {
         return settings
     }
 
+}
+
+extension Configuration.Admin {
+    /// The rule for devices that do not get on.
+    package var stuckRule: StuckRule {
+        StuckRule(repeats: stuckRepeats, pushes: stuckPushes, time: stuckAfter.milliseconds)
+    }
 }

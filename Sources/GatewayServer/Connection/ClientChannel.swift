@@ -8,6 +8,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// Sets up and serves the connections of clients: HTTP/1.1 and 1.0, kept alive and pipelined.
 struct ClientChannel: ServerChildChannel {
@@ -57,6 +58,8 @@ struct ClientChannel: ServerChildChannel {
     let proxies: @Sendable () -> TrustedProxies
     /// Reads the header of the PROXY protocol at the beginning of each connection; nil if there is none.
     let proxyHeaders: ProxyHeaders?
+    /// Returns the certificate for a connection that begins now; nil for a plain one.
+    let certificate: @Sendable () -> ServerCertificate?
     /// The logger for requests that cannot be parsed; the server's own logger stays silent.
     let requestLogger: Logger
     /// The open requests, which report that the server drains.
@@ -66,8 +69,12 @@ struct ClientChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            let state = ConnectionState(requests: requests, peer: Peer(of: channel, trusting: proxies()))
+            let certificate = certificate()
+            let state = ConnectionState(
+                requests: requests, peer: Peer(of: channel, trusting: proxies()), isTLS: certificate != nil)
+            // The header of a proxy comes before the client's own bytes, which it passes on unread.
             if let proxyHeaders { try pipeline.addHandler(ProxyHeaderHandler(state: state, headers: proxyHeaders)) }
+            if let certificate { try pipeline.addHandler(NIOSSLServerHandler(context: certificate.context)) }
             var encoding = HTTPResponseEncoder.Configuration()
             // Answers frame themselves: only they know of HEAD, and of lengths without a body.
             encoding.automaticallySetFramingHeaders = false
@@ -92,6 +99,14 @@ struct ClientChannel: ServerChildChannel {
                 try await serve(value, RequestParts(inbound, outbound), on: outbound, logger: logger)
             }
         } catch {
+            guard !error.isFailedHandshake else {
+                return requestLogger.debug(
+                    "a connection has no TLS that fits",
+                    metadata: [
+                        "code": "tls.handshake", "client": "\(value.state.peer.address ?? "unknown")",
+                        "cause": "\(error)",
+                    ])
+            }
             // The client has gone, or was cut off; the code that served it has logged why.
             logger.trace("a connection ended", metadata: ["cause": "\(error)"])
         }
@@ -174,6 +189,7 @@ struct ClientChannel: ServerChildChannel {
         if let options = channel as? any SocketOptionProvider {
             try? await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         }
-        try? await channel.close()
+        try? await channel.eventLoop.submit { channel.pipeline.syncOperations.closeBelowTLS() }.get()
+        try? await channel.closeFuture.get()
     }
 }

@@ -139,6 +139,6 @@ extension ConnectionHandler {
         if let options = context.channel as? any SocketOptionProvider {
             options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in }
         }
-        context.close(promise: nil)
+        context.pipeline.syncOperations.closeBelowTLS()
     }
 }

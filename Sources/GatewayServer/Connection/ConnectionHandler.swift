@@ -55,7 +55,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is IOError { state.hangUp.signal() }
+        // The end of its side follows as an event, and means the same as on a plain connection.
+        if error.isEndWithoutNotice { return }
+        if error is IOError || error.isFailedHandshake { state.hangUp.signal() }
         context.fireErrorCaught(error)
     }
 

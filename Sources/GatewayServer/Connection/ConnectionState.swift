@@ -7,6 +7,8 @@ import NIOConcurrencyHelpers
 final class ConnectionState: Sendable {
     /// The signal that the client has gone.
     let hangUp = HangUp()
+    /// True if the connection itself has TLS.
+    let isTLS: Bool
     private let requests: OpenRequests
     private let isDrainingBox = NIOLockedValueBox(false)
     private let isGivenUpBox = NIOLockedValueBox(false)
@@ -18,7 +20,8 @@ final class ConnectionState: Sendable {
     /// The server knows this before the connection's own event loop does.
     var isDraining: Bool { requests.isDraining || isDrainingBox.withLockedValue { $0 } }
 
-    init(requests: OpenRequests, peer: Peer) {
+    init(requests: OpenRequests, peer: Peer, isTLS: Bool = false) {
+        self.isTLS = isTLS
         self.requests = requests
         peerBox = NIOLockedValueBox(peer)
     }

@@ -46,9 +46,12 @@ package enum PassedFields {
         package var isTrusted: Bool
         /// The peer's statement, if it is trusted.
         package var stated: StatedOrigin
+        /// True if the connection itself has TLS.
+        package var isTLS: Bool
 
         /// Creates an origin.
-        package init(peer: String?, requestID: String, isTrusted: Bool, stated: StatedOrigin) {
+        package init(peer: String?, requestID: String, isTrusted: Bool, stated: StatedOrigin, isTLS: Bool = false) {
+            self.isTLS = isTLS
             self.peer = peer
             self.requestID = requestID
             self.isTrusted = isTrusted
@@ -62,7 +65,7 @@ package enum PassedFields {
         var chain = origin.stated.addresses ?? ""
         if let peer = origin.peer, !peer.isEmpty { chain = chain.isEmpty ? peer : "\(chain), \(peer)" }
         if !chain.isEmpty { fields.append(HTTPField(name: .forwardedFor, value: chain)) }
-        let scheme = origin.stated.scheme == "https" ? "https" : "http"
+        let scheme = (origin.stated.scheme ?? (origin.isTLS ? "https" : "http")) == "https" ? "https" : "http"
         fields.append(HTTPField(name: .forwardedProto, value: scheme))
         if let host = origin.stated.host ?? request[.hostName], !host.isEmpty {
             fields.append(HTTPField(name: .forwardedHost, value: host))
@@ -80,16 +83,18 @@ package enum PassedFields {
     ///   - request: The client's fields.
     ///   - origin: Their origin.
     ///   - proxyFields: Names, in small letters, of fields that the operator's proxy sets.
+    ///   - callerField: The name of the field in which that proxy says who is calling; nil if there is none.
     /// - Returns: The fields that pass, with those that the gateway sets.
     package static func toBackend(
-        _ request: HTTPFields, from origin: Origin, proxyFields: [String] = []
+        _ request: HTTPFields, from origin: Origin, proxyFields: [String] = [], callerField: String? = nil
     ) -> HTTPFields {
         let named = connectionOptions(of: request)
         var fields = HTTPFields()
         for field in request {
             let name = field.name.canonicalName
             if hopByHop.contains(name) || named.contains(name) || name == "x-request-id" { continue }
-            if isSpoofable(name), !(origin.isTrusted && proxyFields.contains(name) && !isOwn(name)) { continue }
+            let isProxys = proxyFields.contains(name) || name == callerField
+            if isSpoofable(name) || name == callerField, !(origin.isTrusted && isProxys && !isOwn(name)) { continue }
             fields.append(field)
         }
         fields.append(contentsOf: originFields(of: request, from: origin))

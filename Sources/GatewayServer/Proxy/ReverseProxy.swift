@@ -15,6 +15,8 @@ import NIOCore
 struct ReverseProxy: Sendable {
     let reactors: PassThroughReactors
     let backend: Configuration.Backend
+    /// The field in which a trusted proxy says who is calling; nil if there is none.
+    let callerField: HTTPField.Name?
     let denied: DenyRules
     /// True if the gateway sets the cross-origin fields itself.
     let replacesCrossOrigin: Bool
@@ -27,9 +29,12 @@ struct ReverseProxy: Sendable {
         guard !denied.denies(request.path) else { throw GatewayFault.deniedPath }
         try RequestTarget.checkUnambiguous(request.path)
         guard backend.passThrough else { throw GatewayFault.noPassThrough }
+        if let callerField, !request.origin.isTrusted, request.fields[callerField] != nil {
+            throw GatewayFault.untrustedPeer
+        }
         let fields = PassedFields.toBackend(
             request.fields, from: request.origin,
-            proxyFields: backend.proxyFields)
+            proxyFields: backend.proxyFields, callerField: callerField?.canonicalName)
         let total = backend.totalTimeout == .zero ? nil : backend.totalTimeout
         let passed = CurlRequest(
             method: request.method, url: backend.url.description + request.target, fields: fields,

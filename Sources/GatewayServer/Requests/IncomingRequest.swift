@@ -56,7 +56,7 @@ struct IncomingRequest: Sendable {
         let peer = connection.peer
         origin = PassedFields.Origin(
             peer: peer.address, requestID: id, isTrusted: peer.isTrusted,
-            stated: peer.isTrusted && statesOrigin ? StatedOrigin(fields) : StatedOrigin())
+            stated: peer.isTrusted && statesOrigin ? StatedOrigin(fields) : StatedOrigin(), isTLS: connection.isTLS)
         client = origin.stated.addresses.flatMap(peer.proxies.client) ?? peer.address
         self.body = body
         self.connection = connection

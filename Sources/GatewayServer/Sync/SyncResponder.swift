@@ -48,7 +48,8 @@ struct SyncResponder: Sendable {
     ) async throws -> SyncFigures {
         let caller = Caller(
             fields: request.fields, requestID: request.id,
-            originFields: PassedFields.originFields(of: request.fields, from: request.origin), logger: logger)
+            originFields: PassedFields.originFields(of: request.fields, from: request.origin),
+            isPeerTrusted: request.origin.isTrusted, logger: logger)
         switch try await receive(route, request, from: caller) {
         case .pull(let pull): return try await serve(pull, for: caller, request: request, on: stream)
         case .pushed(let reply): return try await send(reply, to: request, on: stream)

@@ -17,6 +17,8 @@ package protocol SyncService: Sendable {
     func checkReadiness() async throws
     /// Returns the gauges of the metrics, those of the state only if `deep` is true.
     func readings(deep: Bool) async -> [MetricReading]
+    /// Returns what the operator's page shows of backend, state and devices.
+    func status() async -> GatewayStatus
     /// Checks that the backend accepts the caller, before more than a small body is taken from them.
     ///
     /// - Returns: A name for the caller, to which the memory of their requests is assigned.
@@ -52,6 +54,9 @@ package protocol PushReply: Sendable {
 extension SyncService {
     /// Reads nothing.
     package func readings(deep: Bool) async -> [MetricReading] { [] }
+
+    /// Knows nothing.
+    package func status() async -> GatewayStatus { GatewayStatus() }
 }
 
 extension PullAnswer: PullReply {}

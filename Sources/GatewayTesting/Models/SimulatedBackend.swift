@@ -53,7 +53,8 @@ package struct SimulatedBackend {
     var members: [String: Int] = [:]
     var sessions: [String: SessionState] = [:]
     var day = 0
-    private(set) var counter = 0
+    /// The number of changes so far.
+    package private(set) var counter = 0
     /// Since when each record that is visible now has been so.
     private(set) var visibleSince: [SimulatedKey: Int] = [:]
     /// All records that ever existed.

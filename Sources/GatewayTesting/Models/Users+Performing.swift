@@ -29,7 +29,8 @@ extension Users {
             guard !devices[index].isSyncing else { return }
             devices[index].update()
             note("\(devices[index].name) gets the app's new version")
-        case .step, .stepPush, .pull, .sync, .push, .abandon, .loseRequest, .loseAnswer, .cut, .crash, .saveState,
+        case .step, .stepPush, .pull, .sync, .push, .abandon, .loseRequest, .loseAnswer, .cut, .crash, .pause, .goOn,
+            .saveState,
             .restoreState, .wait, .days, .fill, .accept, .resync, .retry, .reconfigure:
             break
         }

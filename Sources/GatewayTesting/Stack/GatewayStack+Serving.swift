@@ -26,7 +26,8 @@ extension GatewayStack {
                 settings: configuration.backendSettings, transport: reactors.sync, clock: options.clock,
                 logger: log.logger("rind")),
             ports: GatewayPorts(
-                files: DiskSpoolFiles(directory: configuration.spool.dir ?? directory), clock: options.clock))
+                files: DiskSpoolFiles(directory: configuration.spool.dir ?? directory), clock: options.clock),
+            tokens: options.tokens)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(
             service: gateway, configuration: configuration, passThrough: reactors.passThrough,

@@ -3,7 +3,7 @@
 
 package import DemoBackend
 import Foundation
-import Gateway
+package import Gateway
 package import GatewayConfig
 package import SQLiteState
 package import StateStore
@@ -19,6 +19,8 @@ package struct StackOptions: Sendable {
     package var backend = StackOptions.backendConfiguration
     /// The gateway's time; the backend has its own.
     package var clock: any WallClock = SystemClock()
+    /// Verifies tokens, for configurations that want that.
+    package var tokens: TokenKeys?
     /// The options for opening the state.
     package var state = SQLiteStateStore.Options()
     /// Puts something before the state, to look at or to disturb what the gateway does with it.

@@ -9,6 +9,8 @@ package struct SimulationCampaign: Sendable {
     package var allowsRestores = true
     /// True if the backend's stream may miss changes.
     package var allowsLoss = true
+    /// True if several gateways share the state in every schedule, and are paused.
+    package var sharesState = false
     /// The longest schedule.
     package var length = 100
 
@@ -74,6 +76,10 @@ package struct SimulationCampaign: Sendable {
         setup.cascades = Int.random(in: 0..<3, using: &random) == 0
         setup.rejected = RejectedRecordRule.allCases.randomElement(using: &random) ?? .fail
         setup.gateways = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
+        if sharesState {
+            setup.gateways = 2
+            for _ in 0..<Int.random(in: 0...3, using: &random) { Self.pause(&ops, &random) }
+        }
         setup.makesIDs = setup.pushStyle == .calls && setup.hasLedger && Bool.random(using: &random)
         return (setup, ops)
     }
@@ -200,6 +206,17 @@ extension SimulationCampaign {
             let step = SimulationOp.step(pull: 0, count: Int.random(in: 20...60, using: &random))
             ops += [.reconfigure, .pull(device: device), step, .loseAnswer(pull: 0), step]
         }
+    }
+
+    /// Adds a gateway that stands still while the other one works, often for longer than its lease lasts.
+    private static func pause(_ ops: inout [SimulationOp], _ random: inout SeededGenerator) {
+        let begin = Int.random(in: 0..<ops.count, using: &random)
+        let end = Int.random(in: begin...min(begin + 12, ops.count), using: &random)
+        ops.insert(.goOn, at: end)
+        let pauses: [Int64] = [0, 10_000, 31_000, 50_000, 100_000]
+        let pause = pauses.randomElement(using: &random) ?? 0
+        if pause > 0 { ops.insert(.wait(milliseconds: pause), at: Int.random(in: begin...end, using: &random)) }
+        ops.insert(.pause(Int.random(in: 0..<2, using: &random)), at: begin)
     }
 
     private static func outcome(_ random: inout SeededGenerator) -> WorldPushOutcome {

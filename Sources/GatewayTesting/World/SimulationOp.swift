@@ -40,6 +40,9 @@ package enum SimulationOp: Hashable, Sendable {
     case logInAnew(device: Int)
     case updateApp(device: Int)
     case crash
+    /// A gateway stands still until the next of these or until it goes on, while requests go to others.
+    case pause(Int)
+    case goOn
     case saveState
     case restoreState
     case wait(milliseconds: Int64)

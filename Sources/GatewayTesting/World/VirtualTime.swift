@@ -14,6 +14,8 @@ package final class VirtualTime: Sendable {
 
     private struct State {
         var now: Instant
+        /// The milliseconds that have passed, although the clock may have been set back.
+        var uptime: Int64 = 0
         var sleepers: [Sleeper] = []
         var nextID: UInt64 = 0
         var cancelled: Set<UInt64> = []
@@ -26,10 +28,14 @@ package final class VirtualTime: Sendable {
     /// Milliseconds since 1970.
     var now: Instant { state.withLockedValue(\.now) }
 
+    /// The milliseconds that have passed.
+    var uptime: Int64 { state.withLockedValue(\.uptime) }
+
     /// Lets time pass, and wakes whoever has slept long enough.
     func pass(milliseconds: Int64) {
         let woken = state.withLockedValue { state in
             state.now += milliseconds
+            state.uptime += max(0, milliseconds)
             return Self.takeWoken(&state)
         }
         for sleeper in woken { sleeper.continuation.resume() }
@@ -41,7 +47,9 @@ package final class VirtualTime: Sendable {
     func leap() -> Bool {
         let woken = state.withLockedValue { state -> [Sleeper] in
             guard let next = state.sleepers.map(\.wakesAt).min() else { return [] }
-            state.now = max(state.now, next)
+            let passed = max(0, next.milliseconds(since: state.now))
+            state.now += passed
+            state.uptime += passed
             return Self.takeWoken(&state)
         }
         for sleeper in woken { sleeper.continuation.resume() }
@@ -88,10 +96,12 @@ struct WorldClock: WallClock {
     let life: GatewayLife
 
     var now: Instant { time.now }
+    var uptime: Int64 { time.uptime }
 
     func sleep(milliseconds: Int64) async throws {
         try life.check()
         try await time.sleep(milliseconds: milliseconds)
+        await life.wait()
         try life.check()
     }
 }

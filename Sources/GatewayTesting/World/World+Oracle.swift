@@ -12,6 +12,7 @@ import SyncModel
 extension World {
     /// Lets everything come to rest; says what is wrong, nil if nothing is.
     package func quiesce() async throws -> String? {
+        goOn()
         for index in users.devices.indices { await finish(index) }
         var jobs = 0
         while step() || time.leap() {
@@ -20,6 +21,8 @@ extension World {
         }
         users.comeToRest()
         fill(nil)
+        // The leases of dead gateways run out, and so does the time in which their calls may arrive.
+        if gateways.count > 1 { pass(2 * (WorldConfiguration.lease + WorldConfiguration.callTimeout)) }
         try await retry()
         note("--- quiet")
         if let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }

@@ -31,6 +31,8 @@ extension World {
             // Of two gateways mostly one goes on.
             let one = Int(executor.draw() % UInt64(gateways.count))
             try crash(executor.draw() % 3 == 0 ? gateways.indices : one..<one + 1)
+        case .pause(let choice): pause(choice % gateways.count)
+        case .goOn: goOn()
         case .saveState: savedStore = store.copy()
         case .restoreState: try await restoreState()
         case .wait(let milliseconds): pass(milliseconds)
@@ -49,6 +51,23 @@ extension World {
 
     private func pick(_ choice: Int) -> WorldSync? {
         requests.isEmpty ? nil : requests[choice % requests.count].sync
+    }
+
+    /// Pauses a gateway in whatever it is doing; any other goes on.
+    package func pause(_ index: Int) {
+        guard gateways.count > 1 else { return }
+        goOn()
+        note("gateway \(index) stands still")
+        count("pause")
+        gateways[index].life.pause()
+    }
+
+    /// Lets paused gateways go on from where they were.
+    package func goOn() {
+        for gateway in gateways where gateway.life.isPaused {
+            note("a gateway goes on")
+            gateway.life.goOn()
+        }
     }
 
     /// Lets time pass; less than nothing sets the clock back.
@@ -102,7 +121,7 @@ extension World {
     private func restoreState() async throws {
         pass(1_000)
         note("an older state is restored")
-        store = savedStore?.copy() ?? MemoryStateStore()
+        store = savedStore?.copy() ?? Self.emptyStore(setup)
         try crash()
         _ = try await store.raiseAllGenerations()
         for replica in try await store.replicas(of: nil, after: nil, limit: 1_000) {

@@ -113,7 +113,7 @@ extension World {
     ) {
         let session = users.devices[sync.device].session
         var request = Request(
-            sync: sync, session: session, gateway: gateway(for: session), pushed: pushed, isPull: isPull)
+            sync: sync, session: session, gateway: drawGateway(), pushed: pushed, isPull: isPull)
         request.comparison.isDamaged = users.hasDamage
         requests.append(request)
         users.devices[sync.device].isSyncing = true
@@ -135,12 +135,12 @@ extension World {
         }
     }
 
-    /// Returns the gateway that a request goes to: any, unless one serves the session already.
-    ///
-    /// It stands for the leases that several gateways on one state need (finding 7): two that stream one session at a
-    /// time move each other's checkpoints, and a pull may close the journal of a push that another gateway still runs.
-    private func gateway(for session: Session) -> Int {
-        requests.last { setup.makesIDs || $0.session == session }?.gateway ?? syncCount % gateways.count
+    /// Returns the gateway that a request goes to: any that is not paused.
+    private func drawGateway() -> Int {
+        if let chosenGateway { return chosenGateway }
+        let awake = gateways.indices.filter { !gateways[$0].life.isPaused }
+        guard awake.count > 1 else { return awake.first ?? 0 }
+        return awake[Int(executor.draw() % UInt64(awake.count))]
     }
 
     /// The name under which a line of the log has the number of its request.
@@ -149,6 +149,9 @@ extension World {
 
 // Requests go on.
 extension World {
+    /// Returns the session at the backend of a device.
+    package func session(of device: Int) -> String { users.devices[device].session.rawValue }
+
     /// Runs a job, and hands over what came of it.
     ///
     /// - Returns: Whether there was one.
@@ -179,6 +182,10 @@ extension World {
     private func advance(_ sync: WorldSync) {
         for _ in 0..<200_000 {
             guard !sync.isOver, !sync.isHeld else { return }
+            // A client does not wait for a gateway that stands still.
+            if let request = requests.first(where: { $0.sync === sync }), gateways[request.gateway].life.isPaused {
+                return abandon(sync)
+            }
             if !step(), !time.leap() {
                 return complain("the request of \(users.devices[sync.device].name) waits for nothing")
             }
@@ -196,7 +203,7 @@ extension World {
     package func sync(_ index: Int) async throws -> WorldSync {
         let pull = beginPull(index)
         await run(pull)
-        if pull.failure == nil { try await push(index) }
+        if pull.isOver, pull.failure == nil { try await push(index) }
         return pull
     }
 

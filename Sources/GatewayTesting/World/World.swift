@@ -50,6 +50,8 @@ package final class World {
     /// The number of the tables' configuration with which the gateways run.
     var mapping = 0
     var handedOut: Set<Int64> = []
+    /// The gateway that requests go to; nil for any that does not stand still.
+    package var chosenGateway: Int?
     /// The rules that were broken.
     package private(set) var complaints: [String] = []
     /// The number of times that each operation ran, so that a campaign can show that it tries them all.
@@ -64,7 +66,7 @@ package final class World {
         backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
         time = VirtualTime(now: users.now)
-        store = MemoryStateStore()
+        store = Self.emptyStore(setup)
         for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
 
@@ -73,6 +75,11 @@ package final class World {
 
     /// The number of jobs that have run.
     package var steps: Int { executor.steps }
+
+    /// Returns an empty state; several gateways need leases on theirs.
+    static func emptyStore(_ setup: WorldSetup) -> MemoryStateStore {
+        MemoryStateStore(needsLeases: setup.gateways > 1)
+    }
 
     /// Starts a gateway on the state.
     func start() throws -> Running {
@@ -83,7 +90,9 @@ package final class World {
         let gateway = SyncGateway(
             configuration: configuration, store: store.shared(gate: gate(life)),
             backend: BackendClient(
-                settings: configuration.backendSettings, transport: WorldTransport(backend: backend, life: life),
+                settings: configuration.backendSettings,
+                transport: WorldTransport(
+                    backend: backend, life: life, time: time, timeout: WorldConfiguration.callTimeout),
                 clock: clock, logger: log.logger("backend")),
             ports: GatewayPorts(
                 files: files, clock: clock, random: Randomness { [executor] in executor.draw() }),
@@ -96,14 +105,17 @@ package final class World {
             switch moment {
             case .beforeReading:
                 await WorldSync.reach(.reading)
+                await life.wait()
                 try life.check()
             case .beforeWriting:
                 await WorldSync.reach(.writing)
+                await life.wait()
                 try life.check()
                 if WorldSync.current?.take(.lostRequest) == true { throw StateError.busy }
                 if disk.isFull(for: .state) { throw StateError.full }
             case .afterWriting:
                 await Task.yield()
+                await life.wait()
                 try life.check()
                 if WorldSync.current?.take(.lostAnswer) == true { throw StateError.io("the answer was lost") }
             }

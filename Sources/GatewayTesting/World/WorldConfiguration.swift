@@ -13,6 +13,9 @@ enum WorldConfiguration {
     /// The time for which ways back are kept, and the time for cursors and tombstones.
     static let rewind = 7 * day
     static let maxOffline = 100 * day
+    /// The time after which a lease passes on, and the time limit of calls to the backend, in milliseconds.
+    static let lease: Int64 = 30_000
+    static let callTimeout: Int64 = 60_000
     /// The share of records, in percent, that may be missing in a comparison.
     private static let maxSweep = 60
 
@@ -50,6 +53,7 @@ enum WorldConfiguration {
             listen = 127.0.0.1:0
             [state]
             url = sqlite:unused.db
+            lease = \(lease / 1_000)s
             [identity]
             principal = backend:GET /me id
             key = a-key-of-a-world-that-is-no-secret
@@ -60,6 +64,7 @@ enum WorldConfiguration {
             list = GET /sync/ack
             forget = DELETE /sync/ack body {"types":"{namespaces}"}
             checkpoints = \(setup.checkpoints)
+            total_timeout = \(callTimeout / 1_000)s
             [push]
             \(setup.pushStyle == .stream ? "path = POST /sync/push" : "parallel = 3")
             conflicts = \(setup.checksConflicts && setup.hasLedger ? "stream" : "none")

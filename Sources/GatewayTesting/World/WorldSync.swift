@@ -56,7 +56,7 @@ package final class WorldSync: Sendable {
     let number: Int
     let device: Int
     /// The cursor that the device has sent.
-    let presented: Cursor?
+    package let presented: Cursor?
     /// The backend's count when it began.
     let began: Int
     /// The outcome of a push at the backend.
@@ -184,6 +184,9 @@ extension WorldSync {
 
     /// Goes on, to the next of these moments or to the end.
     func goOn(to moments: Set<WorldMoment> = []) { goOn(moments.isEmpty ? .nowhere : .at(moments)) }
+
+    /// Goes on without an end, once something else lets it; run it with ``World/run(_:until:)``.
+    package func resume() { goOn() }
 
     /// Goes on for so many moments.
     func goOn(moments: Int) { goOn(.after(moments)) }

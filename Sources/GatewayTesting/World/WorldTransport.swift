@@ -13,6 +13,9 @@ import NIOCore
 struct WorldTransport: HTTPTransport {
     let backend: WorldBackend
     let life: GatewayLife
+    let time: VirtualTime
+    /// The milliseconds after which a call is given up, if it has not been made by then.
+    let timeout: Int64
 
     func execute(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
         var body = ByteBuffer()
@@ -26,6 +29,7 @@ struct WorldTransport: HTTPTransport {
         if sync?.take(.lostRequest) == true { throw .closed("the request was lost") }
         let answer = try respond(to: request, Array(body.readableBytesView))
         await Task.yield()
+        await life.wait()
         try checkLife()
         if sync?.take(.lostAnswer) == true { throw .closed("the answer was lost") }
         return answer
@@ -39,8 +43,11 @@ struct WorldTransport: HTTPTransport {
 
     /// Lets anything else happen; one who is dead comes no further.
     private func pass(_ moment: WorldMoment) async throws(CurlError) {
+        let began = time.uptime
         await WorldSync.reach(moment)
+        await life.wait()
         try checkLife()
+        if case .call = moment, time.uptime - began > timeout { throw .timeout(.total) }
     }
 
     private func checkLife() throws(CurlError) { if life.isDead || Task.isCancelled { throw .cancelled } }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Postgres
-import StateStore
+package import StateStore
 package import SyncModel
 
 extension PostgresStateStore: InspectableStore {
@@ -15,6 +15,19 @@ extension PostgresStateStore: InspectableStore {
                 "SELECT principal FROM principal WHERE principal >= $1 AND principal < $2 ORDER BY principal LIMIT $3",
                 [.text(first), .text(first + "g"), .int(page(limit))])
         ]).rows(0).map { Principal(rawValue: try $0.text(0)) }
+    }
+
+    /// Counts along the index of the times at which replicas were seen.
+    package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {
+        try await read([
+            PostgresStatement(
+                """
+                SELECT version, count(*) FROM (
+                    SELECT coalesce(schema_version, pushed_version) AS version FROM replica WHERE NOT dead
+                    ORDER BY last_seen DESC LIMIT $1) seen
+                GROUP BY version ORDER BY version DESC NULLS LAST
+                """, [.int(page(limit))])
+        ]).rows(0).map { SchemaVersionCount(version: try $0.optionalInt(0), devices: Int(try $0.number(1))) }
     }
 
     /// Finds a note by one key look-up.

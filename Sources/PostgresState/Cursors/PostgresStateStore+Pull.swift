@@ -10,14 +10,26 @@ extension PostgresStateStore {
     package func pullContext(
         principal: Principal, session: Session, presented: Cursor?
     ) async throws -> StoredPullContext {
-        var statements = [try Self.caller(principal, session), try Self.openJournals(of: principal)]
-        if let presented {
-            statements += [
-                try Self.row(of: presented, principal), try .chain(from: presented, of: principal),
-                try Self.foreign(presented, principal),
-            ]
-        }
-        let results = try await read(statements)
+        try Self.context(
+            try await read(Self.contextStatements(principal, session, at: presented)), of: principal, at: presented)
+    }
+
+    /// Returns the statements of a context.
+    static func contextStatements(
+        _ principal: Principal, _ session: Session, at presented: Cursor?
+    ) throws -> [PostgresStatement] {
+        let statements = [try caller(principal, session), try openJournals(of: principal)]
+        guard let presented else { return statements }
+        return statements + [
+            try row(of: presented, principal), try .chain(from: presented, of: principal),
+            try foreign(presented, principal),
+        ]
+    }
+
+    /// Returns the context from the results of its statements.
+    static func context(
+        _ results: [PostgresResult], of principal: Principal, at presented: Cursor?
+    ) throws -> StoredPullContext {
         var context = StoredPullContext()
         if let row = results.row(0) { try context.take(caller: row) }
         context.unfinished.openJournals = try results.rows(1).map { try $0.integer(0) }
@@ -106,6 +118,8 @@ extension PostgresStateStore {
                 EXISTS (SELECT 1 FROM owed o WHERE o.principal = $1 AND o.replica = c.replica
                     AND (o.delivered IS NULL OR o.delivered > c.cursor)),
                 EXISTS (SELECT 1 FROM owed o WHERE o.principal = $1 AND o.replica = c.replica),
+                (SELECT string_agg(t.kind, ',') FROM device_trouble t
+                    WHERE t.principal = $1 AND t.replica = c.replica),
                 \(LedgerAnchor.columns)
             FROM cursor c JOIN replica r ON r.principal = $1 AND r.id = c.replica AND NOT r.dead
             WHERE c.principal = $1 AND c.cursor = $2
@@ -160,7 +174,7 @@ extension StoredPullContext {
     fileprivate mutating func take(
         cursor: Cursor, of principal: Principal, _ row: PostgresRow, _ chain: LedgerChain
     ) throws {
-        let anchor = try LedgerAnchor(row, from: 14)
+        let anchor = try LedgerAnchor(row, from: 15)
         let found = try CursorRow(
             principal: principal, cursor: cursor, replica: anchor.replica, parent: row.cursor(0),
             vector: PostgresStateStore.vector(row.bytes(1)), schemaVersion: row.optionalInt(2),
@@ -172,6 +186,7 @@ extension StoredPullContext {
         newestOfReplica = try row.cursor(11)
         hasRedeliveries = try row.bool(12)
         hasRecordedRedeliveries = try row.bool(13)
+        troubles = DeviceTrouble.Kind.set(try row.optionalText(14))
         isFork = anchor.tip.map { $0 != cursor && $0 != found.parent } ?? false
         acceptedAt = anchor.acceptedAt
         resyncAt = anchor.resyncAt

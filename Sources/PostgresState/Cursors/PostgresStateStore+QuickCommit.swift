@@ -13,7 +13,9 @@ extension PostgresStateStore {
     ///
     /// - Returns: False if the pull is of another kind, or does not fit any more: the long way finds out why.
     func commitQuickly(_ pull: PullCommit) async throws -> Bool {
-        guard let statements = try quickStatements(for: pull) else { return false }
+        guard let quick = try quickStatements(for: pull) else { return false }
+        let frame = try Self.leaseFrame()
+        let statements = frame.first + quick + frame.last
         return try await repeating { pool, limit in
             do {
                 _ = try await pool.pipeline(statements, .readWrite, within: limit)

@@ -83,17 +83,25 @@ extension PostgresStateStore {
     /// Runs statements that read, or that also write, in one round trip; goes on if its task is cancelled.
     @discardableResult
     func write(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
-        let results = try await repeating { try await $0.pipeline(statements, .readWrite, within: $1) }
+        let frame = try Self.leaseFrame()
+        let all = frame.first + statements + frame.last
+        let results = try await repeating { try await $0.pipeline(all, .readWrite, within: $1) }
         faults.committed()
-        return results
+        return Array(results[frame.first.count..<results.count - frame.last.count])
     }
 
     /// Runs a transaction in several round trips; the body may run again, from the beginning.
     func transaction<R>(
         _ mode: PostgresMode = .readWrite, _ body: (inout PostgresTransaction) async throws -> R
     ) async throws -> R {
-        let result = try await repeating { try await $0.withTransaction(mode, within: $1, body) }
-        if mode == .readWrite { faults.committed() }
+        let frame = mode == .readOnly ? ([], []) : try Self.leaseFrame()
+        let result = try await repeating { pool, limit in
+            try await pool.withTransaction(mode, within: limit) { transaction in
+                transaction.frame = frame
+                return try await body(&transaction)
+            }
+        }
+        if mode != .readOnly { faults.committed() }
         return result
     }
 
@@ -111,6 +119,9 @@ extension PostgresStateStore {
                 where error.isWorthRepeating && attempt < Self.attempts && clock.now < end
             {
                 attempt += 1
+            } catch PostgresError.server(state: "22012", _) where RunningLease.current != nil {
+                // The check of the lease's number divides by zero.
+                throw StateError.leaseLost
             } catch {
                 let error = StateError.wrapping(error)
                 if let error = error as? StateError { faults.failed(error) }

@@ -123,6 +123,7 @@ extension PostgresStateStore {
                     JOIN owed o ON o.principal = r.principal AND o.replica = r.id WHERE r.dead LIMIT $1)
                 """, [.int(batch)])
         }
+        try await collectTroubles()
         // Only detached: reads in progress may still use them for a while.
         try await collectBatches { batch in
             PostgresStatement(

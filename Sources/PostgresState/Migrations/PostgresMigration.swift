@@ -24,6 +24,8 @@ package struct PostgresMigration: Hashable, Sendable {
     package static let all: [PostgresMigration] = [
         PostgresMigration(
             number: 1, compatibleFrom: 1,
-            statements: callers + cursors + ledgers + pushes + journals + quarantines)
+            statements: callers + cursors + ledgers + pushes + journals + quarantines),
+        PostgresMigration(number: 2, compatibleFrom: 1, statements: leases),
+        PostgresMigration(number: 3, compatibleFrom: 1, statements: troubles),
     ]
 }

@@ -17,14 +17,18 @@ extension PostgresStateStore {
     ) async throws -> [Int64] {
         guard !pushes.isEmpty else { return [] }
         return try await transaction { transaction in
-            let known = try Self.kinds(
+            var known = try Self.kinds(
                 try await transaction.pipeline([
                     .ensure(principal, at: now), .lock(principal), Self.readKinds(of: principal),
                 ]).rows(2))
             let added = Set(pushes.map(\.key)).subtracting(known.keys).count
             guard known.count + added <= limit else { throw StateError.tooLarge("quarantine of a principal's pushes") }
             let results = try await transaction.commit(
-                pushes.map { try Self.quarantine($0, of: principal, before: known[$0.key], at: now) })
+                pushes.map { push in
+                    let kind = push.kind(after: known[push.key])
+                    known[push.key] = kind
+                    return try Self.quarantine(push, as: kind, of: principal, at: now)
+                })
             return try results.compactMap { try $0.rows.first?.integer(0) }
         }
     }
@@ -92,10 +96,9 @@ extension PostgresStateStore {
 
     /// Puts one record into quarantine and returns its number.
     private static func quarantine(
-        _ push: QuarantinedOperation, of principal: Principal, before: OperationKind?, at now: Instant
+        _ push: QuarantinedOperation, as kind: OperationKind, of principal: Principal, at now: Instant
     ) throws -> PostgresStatement {
-        let kind = before == .create && push.kind == .update ? .create : push.kind
-        return PostgresStatement(
+        PostgresStatement(
             """
             INSERT INTO push_quarantine AS q (principal, client_table, record, kind, body, reason, status, message,
                 count, first_at, last_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $9)

@@ -77,7 +77,8 @@ extension CopiedTable {
             "principal p CROSS JOIN \(name) t ON t.principal = p.id"
         case .replica, .pushJournal, .pushQuarantine: "\(name) t CROSS JOIN principal p ON p.id = t.principal"
         case .layer: "layer t LEFT JOIN replica r ON r.id = t.replica LEFT JOIN principal p ON p.id = r.principal"
-        case .owed: "owed t CROSS JOIN replica r ON r.id = t.replica CROSS JOIN principal p ON p.id = r.principal"
+        case .owed, .deviceTrouble:
+            "\(name) t CROSS JOIN replica r ON r.id = t.replica CROSS JOIN principal p ON p.id = r.principal"
         case .principal, .meta, .layerCount, .chunk, .pushFlight, .quarantine: "\(name) t"
         }
     }
@@ -117,7 +118,7 @@ extension CopiedTable {
         switch (self, column.name) {
         case (.principal, "principal"), (.session, "session"): ("digest", value)
         case (.quarantine, "principal"): ("principal", value)
-        case (.layer, "principal"), (.owed, "principal"): nil
+        case (.layer, "principal"), (.owed, "principal"), (.deviceTrouble, "principal"): nil
         case (_, "principal"): ("principal", "(SELECT id FROM principal WHERE digest = \(value))")
         case (.receipt, "number"): ("id", value)
         case (.replica, "compacted"): ("folded", value)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import StateStore
+package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore: InspectableStore {
@@ -15,6 +15,23 @@ extension SQLiteStateStore: InspectableStore {
                 "SELECT digest FROM principal WHERE digest >= ? AND digest < ? ORDER BY digest LIMIT ?",
                 [first, first + "g", min(max(0, limit), 10_000)]
             ).map { Principal(rawValue: try $0.text(0)) }
+        }
+    }
+
+    /// Counts along the index of the times at which replicas were seen.
+    package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT version, count(*) FROM (
+                    SELECT coalesce(schema_version, pushed_version) AS version FROM replica WHERE dead = 0
+                    ORDER BY last_seen DESC LIMIT ?)
+                GROUP BY version ORDER BY version DESC
+                """, [min(max(0, limit), 10_000)]
+            ).map { row in
+                SchemaVersionCount(
+                    version: try row.optionalInteger(0).map(Int.init), devices: Int(try row.number(1)))
+            }
         }
     }
 

@@ -135,6 +135,7 @@ extension Database {
                 EXISTS (SELECT 1 FROM owed
                     WHERE replica = c.replica AND (delivered IS NULL OR delivered > c.cursor)),
                 EXISTS (SELECT 1 FROM owed WHERE replica = c.replica),
+                (SELECT group_concat(kind) FROM device_trouble WHERE replica = c.replica),
                 c.layer, c.below, c.exact, coalesce(l.chunks, 0), \(LedgerAnchor.columns)
             FROM cursor c JOIN replica r ON r.id = c.replica AND r.dead = 0
             JOIN vector v ON v.id = c.vector JOIN session s ON s.id = c.session
@@ -145,6 +146,7 @@ extension Database {
         context.newestOfReplica = try row.optionalInteger(12).flatMap(SyncModel.Cursor.init(rawValue:))
         context.hasRedeliveries = try row.integer(13) != 0
         context.hasRecordedRedeliveries = try row.integer(14) != 0
+        context.troubles = DeviceTrouble.Kind.set(try row.optionalText(15))
         let replica = ReplicaID(rawValue: try row.integer(0))
         let found = try CursorRow(
             principal: principal, cursor: cursor, replica: replica,
@@ -155,9 +157,9 @@ extension Database {
             noted: row.number(8), comparisons: Self.comparisons(row.bytes(9)),
             ids: VisibleIDs(sequence: row.number(10), kept: Self.kept(row.bytes(11))))
         let step = try LedgerStep(
-            cursor: cursor.rawValue, layer: row.optionalInteger(15), below: row.optionalInteger(16),
-            isExact: row.integer(17) != 0, chunks: row.amount(18))
-        return (found, try LedgerAnchor(row, of: replica, from: 19), step)
+            cursor: cursor.rawValue, layer: row.optionalInteger(16), below: row.optionalInteger(17),
+            isExact: row.integer(18) != 0, chunks: row.amount(19))
+        return (found, try LedgerAnchor(row, of: replica, from: 20), step)
     }
 
     /// Decodes stored comparison states.

@@ -23,10 +23,14 @@ extension SQLiteStateStore {
         guard !pushes.isEmpty else { return [] }
         return try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
-            let known = try db.quarantinedKinds(of: owner)
+            var known = try db.quarantinedKinds(of: owner)
             let added = Set(pushes.map(\.key)).subtracting(known.keys).count
             guard known.count + added <= limit else { throw StateError.tooLarge("quarantine of a principal's pushes") }
-            return try pushes.map { try db.quarantine($0, of: owner, before: known[$0.key], at: now) }
+            return try pushes.map { push in
+                let kind = push.kind(after: known[push.key])
+                known[push.key] = kind
+                return try db.quarantine(push, as: kind, of: owner, at: now)
+            }
         }
     }
 
@@ -92,9 +96,8 @@ extension Database {
 
     /// Puts one record into quarantine and returns its number.
     fileprivate func quarantine(
-        _ push: QuarantinedOperation, of owner: Int64, before: OperationKind?, at now: Instant
+        _ push: QuarantinedOperation, as kind: OperationKind, of owner: Int64, at now: Instant
     ) throws -> Int64 {
-        let kind = before == .create && push.kind == .update ? .create : push.kind
         let record = Data(push.key.id.utf8)
         try run(
             """

@@ -11,6 +11,7 @@ package enum CopiedTable: String, CaseIterable, Sendable {
     case layer
     case layerCount = "layer_count"
     case chunk, cursor, owed
+    case deviceTrouble = "device_trouble"
     case pushNote = "push_note"
     case idMap = "id_map"
     case pushRefusal = "push_refusal"
@@ -47,7 +48,7 @@ package enum CopiedTable: String, CaseIterable, Sendable {
     package var keyCount: Int {
         switch self {
         case .meta, .principal, .replica, .layer, .chunk, .pushJournal, .quarantine, .pushQuarantine: 1
-        case .session, .receipt, .cursor, .layerCount, .pushFlight: 2
+        case .session, .receipt, .cursor, .layerCount, .deviceTrouble, .pushFlight: 2
         case .owed, .pushNote, .idMap, .pushRefusal: 3
         }
     }
@@ -104,6 +105,11 @@ extension CopiedTable {
                 .integer("schema_version"), .text("session"), .integer("generation"), .bool("confirmed"),
                 .text("mapping"), .integer("layer"), .integer("below"), .bool("exact"), .integer("noted"),
                 .bytes("comparisons"), .integer("id_sequence"), .bytes("kept"),
+            ]
+        case .deviceTrouble:
+            [
+                .integer("replica"), .text("kind"), .text("principal"), .integer("count"), .integer("since"),
+                .integer("last_at"), .text("code"),
             ]
         case .layer, .layerCount, .chunk, .owed: ledgerColumns
         case .pushNote, .idMap, .pushRefusal, .pushJournal, .pushFlight: pushColumns

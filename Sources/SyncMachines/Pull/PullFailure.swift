@@ -11,6 +11,8 @@ package enum PullFailure: String, Error, CaseIterable, Sendable {
     case resetAgain = "backend.reset_again"
     /// The backend takes none of the checkpoints that it has made itself.
     case tokensRefused = "backend.tokens_refused"
+    /// The backend's checkpoints were moved while it streamed, perhaps by a gateway that had lost its lease (finding 7).
+    case positionMoved = "backend.position_moved"
     /// The backend takes none of the request types, or says of no single one that it does not.
     case typesRefused = "backend.types"
     /// The clock is behind the newest cursor in the state (finding 10).

@@ -37,9 +37,7 @@ extension PullMachine {
         }
     }
 
-    mutating func streamEnded(
-        _ end: StreamEnd, _ course: PullCourse, rollback: Rollback?
-    ) -> PullAction {
+    mutating func streamEnded(_ end: StreamEnd, _ course: PullCourse, rollback: Rollback?) -> PullAction {
         switch end {
         case .complete: return complete(course, rollback)
         case .broken: return rollback.map { drop($0) } ?? fail(.streamBroken)
@@ -48,6 +46,7 @@ extension PullMachine {
         case .tokensRefused:
             let isNew = !query.isFirst && course.plan.restart == nil
             return restart(course, because: isNew ? .refusedTokens : nil) { $0.startOver() }
+        case .positionMoved: return fail(.positionMoved)
         case .resetAgain: return fail(.resetAgain)
         case .tokensRefusedAgain: return fail(.tokensRefused)
         case .typesRefused: return fail(.typesRefused)

@@ -42,6 +42,8 @@ package struct PullQuery: Hashable, Sendable {
     package var startOvers: Int
     /// The id of the replica, should a new one begin with this pull.
     package var newReplica: ReplicaID
+    /// True if another gateway may still move the backend's checkpoints, although it has lost its lease (finding 7).
+    package var distrustsPosition = false
     /// The stream of an earlier pull with the same cursor, or also without one, and with the same schema.
     package var cached: CachedAnswer?
 

@@ -104,6 +104,7 @@ package struct CheckMachine: SyncMachine, Sendable {
                 var stream = stream
                 let step = stream.serveReset(token: token)
                 return follow(step, stream, plan: plan, since: since)
+            case .positionMoved: return fail(.positionMoved)
             case .resetAgain: return fail(.resetAgain)
             case .tokensRefused, .tokensRefusedAgain: return self.end(.outdated(.refusedTokens))
             // The device does without these types, and the fate of their records is unknown.

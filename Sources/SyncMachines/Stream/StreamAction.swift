@@ -67,6 +67,8 @@ enum StreamEnd {
     case broken
     /// The backend demands a reset, which ``StreamMachine/serveReset(token:)`` serves.
     case reset(token: String)
+    /// The backend's checkpoints are others than those that the stream began at: what has come may have gaps.
+    case positionMoved
     /// It demands another one while the first is being served.
     case resetAgain
     /// The backend does not take a checkpoint that it has made: ``StreamMachine/startOver()`` does without any.

@@ -8,12 +8,13 @@ extension StreamMachine {
     /// Makes the backend hold exactly the vector (findings 4 and 5), then streams.
     ///
     /// Where the backend may write checkpoints of its own while it streams (finding 6), its position counts as unknown
-    /// before the stream begins, so that no crash can leave a wrong belief behind.
+    /// before the stream begins, so that no crash can leave a wrong belief behind. So it does while calls of another
+    /// gateway may still move it.
     mutating func setPosition() -> StreamStep {
         let start = progress.vector
         progress.start = start
         guard query.isPositioned else { return open() }
-        let after = query.lacksUpsertNamespace(start) ? Position.unknown : .at(start)
+        let after = query.lacksUpsertNamespace(start) || query.distrustsPosition ? Position.unknown : .at(start)
         var actions: [StreamAction] = []
         switch position {
         case .at(start): break
@@ -39,6 +40,18 @@ extension StreamMachine {
         guard let action = actions.first else { return open() }
         state = .setting(rest: Array(actions.dropFirst()))
         return .perform(action)
+    }
+
+    /// Compares what the backend holds after the stream with what the stream has begun at (finding 7).
+    ///
+    /// A checkpoint that was moved by a late call makes lines missing. Where the backend may have written it by itself,
+    /// its namespace leaves the vector, so that the next stream begins it anew; anywhere else the stream has failed.
+    mutating func listedDistrusted(_ held: CheckpointVector) -> StreamStep {
+        let start = progress.start
+        let moved = Set(start.namespaces + held.namespaces).filter { held[$0] != start[$0] }
+        guard moved.allSatisfy({ query.mayWrite($0, streamingFrom: start) }) else { return end(.positionMoved) }
+        progress.vector = progress.vector.filter { !moved.contains($0) }
+        return end(.complete)
     }
 
     mutating func open() -> StreamStep {

@@ -26,6 +26,8 @@ struct StreamMachine: Sendable {
         case pausing
         /// The backend says which checkpoints it has written by itself.
         case listingSelfWritten(resumes: Bool)
+        /// The backend says after the stream what it holds, because another gateway may have moved it.
+        case listingDistrusted
         /// A reset is being served.
         case raisingGeneration(token: String)
         case acknowledgingReset
@@ -143,11 +145,13 @@ struct StreamMachine: Sendable {
         case .setting(let rest): return set(rest)
         case .pausing:
             // A backend that has just broken a stream may not list either; the pause is over.
-            guard query.isPositioned, query.lacksUpsertNamespace(progress.start) else { return setPosition() }
+            guard query.isPositioned, !query.distrustsPosition, query.lacksUpsertNamespace(progress.start) else {
+                return setPosition()
+            }
             state = .listingSelfWritten(resumes: true)
             return .perform(.listCheckpoints)
         case .acknowledgingReset: return startOver()
-        case .idle, .listing, .streaming, .listingSelfWritten, .raisingGeneration:
+        case .idle, .listing, .streaming, .listingSelfWritten, .listingDistrusted, .raisingGeneration:
             return unexpected(StreamEvent.done)
         }
     }
@@ -163,6 +167,7 @@ struct StreamMachine: Sendable {
             guard resumes else { return end(.complete) }
             position = .at(held)
             return setPosition()
+        case .listingDistrusted: return listedDistrusted(held)
         case .idle, .takingCached, .setting, .streaming, .pausing, .raisingGeneration, .acknowledgingReset:
             return unexpected(StreamEvent.listed(held))
         }
@@ -175,8 +180,8 @@ struct StreamMachine: Sendable {
         case .setting:
             defer { seen.refusedTokens = true }
             return end(seen.refusedTokens ? .tokensRefusedAgain : .tokensRefused)
-        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .raisingGeneration,
-            .acknowledgingReset:
+        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .listingDistrusted,
+            .raisingGeneration, .acknowledgingReset:
             return unexpected(StreamEvent.tokensRefused)
         }
     }
@@ -191,8 +196,8 @@ struct StreamMachine: Sendable {
             if !tokens.isEmpty { actions.append(.acknowledge(tokens)) }
             if position != .unknown { actions.append(.storePosition(position)) }
             return set(actions)
-        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .raisingGeneration,
-            .acknowledgingReset:
+        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .listingDistrusted,
+            .raisingGeneration, .acknowledgingReset:
             return unexpected(StreamEvent.namespacesRefused)
         }
     }
@@ -213,8 +218,8 @@ struct StreamMachine: Sendable {
                 return setPosition()
             case .nothingLeft(let areAllNamed): return end(.typesRefused(areAllNamed: areAllNamed))
             }
-        case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .raisingGeneration,
-            .acknowledgingReset:
+        case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .listingDistrusted,
+            .raisingGeneration, .acknowledgingReset:
             return unexpected(StreamEvent.typesRefused(named: []))
         }
     }
@@ -225,7 +230,8 @@ struct StreamMachine: Sendable {
             self.generation = generation
             state = .acknowledgingReset
             return .perform(.acknowledgeReset(token: token))
-        case .idle, .takingCached, .listing, .setting, .streaming, .pausing, .listingSelfWritten, .acknowledgingReset:
+        case .idle, .takingCached, .listing, .setting, .streaming, .pausing, .listingSelfWritten, .listingDistrusted,
+            .acknowledgingReset:
             return unexpected(StreamEvent.generationRaised(generation))
         }
     }
@@ -233,8 +239,8 @@ struct StreamMachine: Sendable {
     private mutating func ended(_ report: StreamReport) -> StreamStep {
         switch state {
         case .streaming: break
-        case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .raisingGeneration,
-            .acknowledgingReset:
+        case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .listingDistrusted,
+            .raisingGeneration, .acknowledgingReset:
             return unexpected(StreamEvent.ended(report))
         }
         refusals.forgetBeginning()
@@ -242,6 +248,10 @@ struct StreamMachine: Sendable {
         for (namespace, token) in report.received.tokens { progress.vector[namespace] = token }
         switch report.end {
         case .complete:
+            if query.distrustsPosition {
+                state = .listingDistrusted
+                return .perform(.listCheckpoints)
+            }
             guard !query.isCheck, query.isPositioned, query.lacksUpsertNamespace(progress.start) else {
                 return end(.complete)
             }

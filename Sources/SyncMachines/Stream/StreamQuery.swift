@@ -24,6 +24,8 @@ struct StreamQuery: Sendable {
     var requestTypes: [String] { query.requestTypes }
     /// True if the backend keeps the checkpoints.
     var isPositioned: Bool { settings.style == .server }
+    /// True if another gateway may still move the checkpoints while the stream runs.
+    var distrustsPosition: Bool { isPositioned && query.distrustsPosition }
     /// The number of times that a broken stream is resumed.
     var resumeAttempts: Int { settings.resumeAttempts }
     /// The pause before the first of these, doubled each time, in milliseconds.
@@ -33,6 +35,11 @@ struct StreamQuery: Sendable {
     /// own meanwhile.
     func lacksUpsertNamespace(_ vector: CheckpointVector) -> Bool {
         query.upsertNamespaces.contains { vector[$0] == nil }
+    }
+
+    /// Returns true if the backend may write a checkpoint of this namespace by itself while it streams from a vector.
+    func mayWrite(_ namespace: String, streamingFrom vector: CheckpointVector) -> Bool {
+        lacksUpsertNamespace(vector) && query.upsertNamespaces.contains(namespace)
     }
 
     /// Returns the upsert namespaces that come with these request types and with no others.

@@ -30,7 +30,7 @@ struct BackendCheck {
     /// Makes the calls, one after the other.
     func run() async -> [CheckFinding] {
         let url = configuration.backend.url
-        let sent = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: false)
+        let sent = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true)
         let dropped = fields.map(\.name.rawName).filter { HTTPField.Name($0).map { sent.fields[$0] == nil } ?? true }
         if let name = dropped.first {
             return [
@@ -60,6 +60,13 @@ struct BackendCheck {
         return findings
     }
 
+    /// Tries the backend's checklist; everything else should be right before.
+    func checklist(writes: Bool) async -> [CheckFinding] {
+        let credentials = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true)
+        var run = ChecklistRun(configuration, client: client, credentials)
+        return await run.run(writes: writes)
+    }
+
     private func ask(
         _ checked: CheckedCall, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> ProbedAnswer {
@@ -73,11 +80,16 @@ struct BackendCheck {
     /// Returns the caller's principal, if the credential itself contains it.
     private func caller(_ fields: HTTPFields) -> CheckFinding? {
         let naming = PrincipalNaming(configuration)
-        if case .backend = naming.source { return nil }
+        switch naming.source {
+        case .backend: return nil
+        case .jwt: return CheckFinding(.note, "the token says who the caller is; its signature is not checked here")
+        case .header, .cookie, .bearer: break
+        }
         guard let principal = naming.principal(of: fields) else {
             return CheckFinding(
                 .wrong, "'--header' has no credential where [identity] principal looks for it",
-                hint: "'bearer' is the field Authorization or one of [wire] token_header, 'cookie:NAME' that cookie")
+                hint: "'bearer' is the field Authorization or one of [wire] token_header, 'cookie:NAME' that cookie, "
+                    + "'header:NAME' that field")
         }
         return CheckFinding(.ok, "the credential says who the caller is: principal \(principal)")
     }

@@ -17,7 +17,7 @@ struct CheckFinding: Hashable {
     }
 
     var verdict: Verdict
-    /// The part that was tried: `backend`, `state` or `spool`.
+    /// The part that was tried: `backend`, `point` (of the checklist), `state` or `spool`.
     var name: String
     /// Says what was found, and where.
     var text: String

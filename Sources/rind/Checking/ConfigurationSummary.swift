@@ -22,6 +22,7 @@ struct ConfigurationSummary {
         lines.append(Self.line("backend", "\(configuration.backend.url), checkpoints kept by \(keeper)"))
         lines.append(Self.line("state", configuration.stateLocation))
         lines.append(Self.line("descriptors", descriptors.summary))
+        if let memory = MemoryNeed.summary(configuration) { lines.append(Self.line("memory", memory)) }
         let push = configuration.push.path.map { _ in "one stream of operations, in one transaction" }
         lines.append(Self.line("pushes", push ?? "one call for each record"))
         lines.append(Self.line("ledger", Self.ledger(configuration.schema)))
@@ -35,6 +36,8 @@ struct ConfigurationSummary {
     private static func caller(_ source: PrincipalSource) -> String {
         switch source {
         case .backend(let method, let target, let path): "'\(path)' in the backend's answer to \(method) \(target)"
+        case .jwt(let claim): "'\(claim)' in the token, once it is verified"
+        case .header(let name): "the field '\(name)' of a trusted proxy"
         case .cookie(let name): "the cookie '\(name)'"
         case .bearer: "the bearer token itself"
         }

@@ -14,11 +14,18 @@ import StateStore
 struct ConnectionCheck {
     private let configuration: Configuration
     private let fields: HTTPFields
+    private let checklist: Checklist
+
+    /// The extent to which the backend's checklist is tried.
+    enum Checklist {
+        case none, reading, writing
+    }
 
     /// Creates a check that sends these header fields to the backend.
-    init(_ configuration: Configuration, _ fields: HTTPFields) {
+    init(_ configuration: Configuration, _ fields: HTTPFields, checklist: Checklist) {
         self.configuration = configuration
         self.fields = fields
+        self.checklist = checklist
     }
 
     /// Prints what it finds.
@@ -34,7 +41,12 @@ struct ConnectionCheck {
     private func backend() async -> [CheckFinding] {
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
-            let findings = await BackendCheck(configuration, fields: fields, reactor: reactor).run()
+            let check = BackendCheck(configuration, fields: fields, reactor: reactor)
+            var findings = await check.run()
+            // What is wrong already would only be found again.
+            if checklist != .none, findings.allSatisfy(\.verdict.isPassed) {
+                findings += await check.checklist(writes: checklist == .writing)
+            }
             await reactor.shutdown()
             return findings
         } catch {

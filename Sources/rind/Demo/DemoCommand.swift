@@ -18,6 +18,8 @@ struct DemoCommand: AsyncParsableCommand {
               rind demo                stays up until Ctrl-C; paste its commands meanwhile
               rind demo --once         ends by itself; status 1 if a step was not right
               rind demo --port 9000    the gateway listens there
+              rind demo --backend-only --port 9001
+                                       only the backend, before which you put a gateway
 
             Everything is on 127.0.0.1 and in a temporary directory that is removed at the
             end. The configuration is examples/quickstart/rind.ini.
@@ -26,16 +28,24 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(help: "End after the last step.")
     var once = false
 
-    @Option(help: ArgumentHelp("The gateway's port; by default 8790, or a free one with --once.", valueName: "n"))
+    @Flag(help: "Run the backend alone, until Ctrl-C.")
+    var backendOnly = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The gateway's port; by default 8790, or a free one with --once. With --backend-only the backend's, by default 8791.",
+            valueName: "n"))
     var port: Int?
 
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("A port is a number from 0 to 65535.") }
+        if once, backendOnly { throw ValidationError("--once ends after the tour, and --backend-only has none.") }
     }
 
     func run() async throws {
         try await reportingFailures {
             Console.ignoreBrokenPipes()
+            if backendOnly { return try await DemoStage.runBackend(port: port ?? 8_791) }
             let stage = try DemoStage(port: port ?? (once ? 0 : 8_790), endsAfterTour: once)
             do {
                 try await stage.run()

@@ -49,6 +49,23 @@ struct DemoStage {
         try await ServiceGroup(configuration: group).run()
     }
 
+    /// Runs the backend alone, with its records, until Ctrl-C.
+    static func runBackend(port: Int) async throws {
+        var demo = DemoConfiguration()
+        demo.allowsSteering = true
+        demo.port = port
+        let logger = Logger(Configuration.Log(), level: .critical)
+        let backend = try DemoBackend(configuration: demo)
+        try await backend.seed()
+        let group = ServiceGroup(
+            services: [backend], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            Console.out("The demo backend listens on \(try await backend.url)")
+            try await tasks.waitForAll()
+        }
+    }
+
     /// Removes the state and everything else that the demo has written.
     func removeFiles() { try? FileManager.default.removeItem(at: directory) }
 }

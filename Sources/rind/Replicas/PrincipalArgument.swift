@@ -38,8 +38,8 @@ struct PrincipalArgument: ParsableArguments {
         guard let named = PrincipalNaming(configuration).principal(ofUser: user) else {
             throw CommandFailure(
                 .usage,
-                "'[identity] principal' has no ids of users, so '--user' cannot find one: only 'backend:…' asks the backend "
-                    + "who a caller is. Use '--principal' with the digits of the log.")
+                "'[identity] principal' has no ids of users, so '--user' cannot find one: only 'backend:…', 'jwt:…' "
+                    + "and 'header:…' have. Use '--principal' with the digits of the log.")
         }
         guard try await store.principals(beginningWith: named.rawValue, limit: 1) == [named] else {
             throw CommandFailure(

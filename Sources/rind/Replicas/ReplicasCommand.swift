@@ -22,7 +22,7 @@ struct ReplicasCommand: AsyncParsableCommand {
             """,
         subcommands: [
             ReplicasListCommand.self, ReplicasShowCommand.self, ReplicasForgetCommand.self,
-            ReplicasResyncCommand.self, ReplicasAcceptCommand.self,
+            ReplicasStuckCommand.self, ReplicasResyncCommand.self, ReplicasAcceptCommand.self,
         ])
 }
 

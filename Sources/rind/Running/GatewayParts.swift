@@ -20,44 +20,58 @@ struct GatewayParts {
     let reactor: CurlReactor
     /// The way to the backend for what passes through.
     let passThrough: PassThroughReactors
+    let breaker: BackendBreaker
     let gateway: SyncGateway
+    let keyFiles: KeyFiles
+    /// The certificate for clients; nil for plain connections.
+    let certificate: ServerCertificate?
 
     /// Opens the state and starts the reactors; nothing is asked of the backend.
     ///
-    /// - Throws: `StateError`, `CurlError`, or `PullFailure.clockBehind` where the clock is behind the state.
+    /// - Throws: `StateError`, `CurlError`, ``CommandFailure`` for files of keys, or `PullFailure.clockBehind` where the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
         try configuration.checkSpoolDirectory()
+        let keyFiles = KeyFiles()
+        let keys = try await keyFiles.read(configuration, logger: logger)
         let store = try await configuration.openState(report: { logger.report($0) }, logger: logger)
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
+            let breaker = BackendBreaker(configuration.breakerSettings, clock: SystemClock(), logger: logger)
             let gateway = SyncGateway(
                 configuration: configuration, store: store,
-                backend: backend(for: configuration, by: reactor, logger: logger),
-                ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)))
+                backend: backend(for: configuration, by: reactor, breaker, logger: logger),
+                ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)),
+                tokens: keys.tokens)
             try await gateway.checkClock()
             return GatewayParts(
                 configuration: configuration, store: store, reactor: reactor,
-                passThrough: try PassThroughReactors.start(configuration), gateway: gateway)
+                passThrough: try PassThroughReactors.start(configuration), breaker: breaker, gateway: gateway,
+                keyFiles: keyFiles, certificate: keys.certificate)
         } catch {
             await store.close()
             throw error
         }
     }
 
-    /// Returns the client of a configuration's backend.
+    /// Returns the client of another configuration's backend, and closes the breaker.
     func backend(for configuration: Configuration, logger: Logger) -> BackendClient {
-        Self.backend(for: configuration, by: reactor, logger: logger)
+        breaker.configure(configuration.breakerSettings)
+        return Self.backend(for: configuration, by: reactor, breaker, logger: logger)
     }
 
     private static func backend(
-        for configuration: Configuration, by reactor: CurlReactor, logger: Logger
+        for configuration: Configuration, by reactor: CurlReactor, _ breaker: BackendBreaker, logger: Logger
     ) -> BackendClient {
         BackendClient(
-            settings: configuration.backendSettings, transport: reactor, clock: SystemClock(), logger: logger)
+            settings: configuration.backendSettings, transport: reactor, clock: SystemClock(), breaker: breaker,
+            logger: logger)
     }
 
     /// The location of the state: a file's whole path, or a database without secrets.
     var stateLocation: String { (store as? SQLiteStateStore)?.path ?? configuration.stateLocation }
+
+    /// The name of this gateway among the holders of leases.
+    var leaseHolder: String { gateway.leaseHolder }
 
     /// Keeps the state small; `ledger` returns the present settings.
     func housekeeping(
@@ -73,6 +87,7 @@ struct GatewayParts {
         await store.close()
         await reactor.shutdown()
         await passThrough.shutdown()
+        await keyFiles.close()
     }
 }
 

@@ -52,18 +52,21 @@ struct Reload: Sendable {
         }
         let now = running.withLockedValue { $0 }
         let (configuration, needingRestart) = loaded.applicable(while: now.configuration)
+        guard let keys = await readKeys(configuration, while: now) else { return false }
         if !needingRestart.isEmpty {
             logger.warning(
                 "keys were changed that need a restart: their values of the start stay in use",
                 metadata: ["code": "config.needs_restart", "settings": "\(needingRestart.joined(separator: ", "))"])
         }
         threshold.configure(configuration.log.threshold)
-        if configuration != now.configuration {
+        // Files of keys may have changed where nothing else has.
+        if configuration != now.configuration || keys.tokens !== now.gateway.tokens {
             let gateway = now.gateway.reconfigured(
-                configuration, backend: parts.backend(for: configuration, logger: logger))
-            server.reload(service: gateway, configuration: configuration)
+                configuration, backend: parts.backend(for: configuration, logger: logger), tokens: keys.tokens)
+            server.reload(service: gateway, configuration: configuration, origin: .file(path))
             running.withLockedValue { $0 = Running(configuration: configuration, gateway: gateway) }
         }
+        server.reload(certificate: keys.certificate)
         logger.notice(
             "the configuration was reloaded",
             metadata: [
@@ -71,6 +74,22 @@ struct Reload: Sendable {
                 "changed": .stringConvertible(configuration != now.configuration),
             ])
         return true
+    }
+
+    /// Reads the files of keys; nil if one of them cannot be used, which the log says.
+    private func readKeys(_ configuration: GatewayConfig.Configuration, while now: Running) async -> KeyFiles.Content? {
+        do {
+            let isSame = configuration.identity == now.configuration.identity
+            return try await parts.keyFiles.read(
+                configuration, keeping: isSame ? now.gateway.tokens : nil, logger: logger)
+        } catch {
+            let failure = CommandFailure(error)
+            logger.error("\(failure.message)", metadata: failure.code.map { ["code": "\($0)"] } ?? [:])
+            logger.error(
+                "the configuration was not reloaded, because a file of keys cannot be used: all stays as it was",
+                metadata: ["code": "config.not_reloaded", "file": "\(path)"])
+            return nil
+        }
     }
 
     /// Loads the file on a thread that may wait; nil if the process is about to end.

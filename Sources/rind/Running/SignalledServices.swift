@@ -18,6 +18,8 @@ struct SignalledServices {
     let onDraining: @Sendable (UnixSignal) -> Void
     /// The time until they hear of it.
     var delay = Duration.zero
+    /// Called once a second meanwhile, with the rest of the time.
+    var onDelay: @Sendable (Duration) -> Void = { _ in }
     /// Reads the configuration again.
     let reload: @Sendable () async -> Void
 
@@ -55,7 +57,16 @@ struct SignalledServices {
 
     /// Lets the services end after the delay, unless they are cut before.
     private func endAfterDelay() async {
-        do { try await SystemClock().sleep(milliseconds: delay.milliseconds) } catch { return }
+        let end = ContinuousClock.now + delay
+        do {
+            while end - .now > .seconds(1) {
+                try await SystemClock().sleep(milliseconds: 1_000)
+                onDelay(end - .now)
+            }
+            try await SystemClock().sleep(milliseconds: max(0, (end - .now).milliseconds))
+        } catch {
+            return
+        }
         await services.triggerGracefulShutdown()
     }
 

@@ -81,7 +81,7 @@ struct GatewayProcess: Sendable {
                 let said = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
                 throw Failure.ended(process.terminationStatus, said)
             }
-            try await Task.sleep(for: .milliseconds(2))
+            try await Task.sleep(for: .milliseconds(10))
         }
     }
 
@@ -141,7 +141,7 @@ struct GatewayProcess: Sendable {
     func admin() async throws -> RawHTTPClient {
         while true {
             if let port = try Self.port(of: "admin", in: errors) { return RawHTTPClient(port: port) }
-            try await Task.sleep(for: .milliseconds(2))
+            try await Task.sleep(for: .milliseconds(10))
         }
     }
 
@@ -150,7 +150,7 @@ struct GatewayProcess: Sendable {
         while true {
             let line = log.split(separator: "\n").first { line in texts.allSatisfy { line.contains($0) } }
             if let line { return String(line) }
-            try await Task.sleep(for: .milliseconds(2))
+            try await Task.sleep(for: .milliseconds(10))
         }
     }
 

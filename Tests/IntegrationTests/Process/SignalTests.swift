@@ -119,6 +119,8 @@ struct SignalTests {
         try await Self.withHungPull(["gateway.shutdown_delay": "600s"]) { gateway, _, pull in
             gateway.send(SIGTERM)
             _ = try await gateway.line(with: "server.draining")
+            let waiting = try await gateway.line(with: "waiting for the delay", #""requests":1"#, #""path":"/sync""#)
+            #expect(waiting.contains(#""delay_left_ms":59"#) && waiting.contains(#""code":"server.draining""#))
             gateway.send(SIGTERM)
             #expect(try await gateway.end() == 0)
             _ = try await gateway.line(with: "stopping at once", #""level":"notice""#)

@@ -26,22 +26,23 @@ struct KillCourse {
     let backend: DemoBackend
     let directory: String
     let options: StackOptions
-    let load = KillLoad()
-    private(set) var clients: [KillClient] = []
-    private var shared: [SharedRecord] = []
+    let load: KillLoad
+    var clients: [KillClient] = []
+    private(set) var shared: [SharedRecord] = []
 
     /// A record that everybody changes who sees it.
-    private struct SharedRecord: Sendable {
+    struct SharedRecord: Sendable {
         let user: String
         let table: FaultTables.Table
         let id: DemoValue
         let name: String
     }
 
-    private init(
+    init(
         _ tables: FaultTables, seed: UInt64, users: Int, _ options: StackOptions, _ backend: DemoBackend,
-        _ directory: String
+        _ directory: String, load: KillLoad = KillLoad()
     ) {
+        self.load = load
         self.tables = tables
         self.seed = seed
         self.users = users
@@ -60,7 +61,7 @@ struct KillCourse {
         }
     }
 
-    private static func user(_ number: Int) -> FaultUser {
+    static func user(_ number: Int) -> FaultUser {
         FaultUser(email: "k\(number)@example.com", tokens: (0..<devicesPerUser).map { "k\(number)-\($0)" })
     }
 
@@ -86,7 +87,7 @@ struct KillCourse {
     }
 
     /// Makes the records that everybody changes, and looks for the ids that they have got.
-    private mutating func fill() async throws {
+    mutating func fill() async throws {
         for number in 0..<users {
             let user = Self.user(number).email
             for (table, record) in shared(of: number) { try await backend.edit(as: user, .put(table, record)) }
@@ -168,7 +169,7 @@ struct KillCourse {
     }
 
     /// Changes the shared records as another client of the backend.
-    private func writeBeside() async throws {
+    func writeBeside() async throws {
         var random = SeededGenerator(seed: seed &+ 1)
         var edits = 0
         while !load.isOver, let record = shared.randomElement(using: &random) {
@@ -188,7 +189,7 @@ extension KillCourse {
         for _ in 0..<3 { try await syncAll(gateway) }
     }
 
-    private mutating func syncAll(_ gateway: GatewayProcess) async throws {
+    mutating func syncAll(_ gateway: GatewayProcess) async throws {
         let load = load
         clients = try await withThrowingTaskGroup(of: KillClient.self) { group in
             for client in clients {

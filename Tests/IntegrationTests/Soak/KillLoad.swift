@@ -3,15 +3,20 @@
 
 import NIOConcurrencyHelpers
 
-/// Where clients find the gateway, which is killed and started again, and what has become of their syncs.
+/// Where clients find the gateways, which are killed and started again, and what has become of their syncs.
 final class KillLoad: Sendable {
     private struct State {
-        var port: Int?
+        var ports: [Int] = []
         var isOver = false
         var outcomes: [String: Int] = [:]
         var problems: [String] = []
     }
     private let state = NIOLockedValueBox(State())
+    /// The statuses besides 2xx that say nothing about a defect: a conflict is resolved by the next sync, and a busy
+    /// machine may have a client wait.
+    let tolerated: Set<Int>
+
+    init(tolerating statuses: Set<Int> = []) { tolerated = statuses.union([409, 429, 503, 504]) }
 
     /// How often each outcome of a sync came.
     var outcomes: [String: Int] { state.withLockedValue(\.outcomes) }
@@ -21,7 +26,13 @@ final class KillLoad: Sendable {
     var problems: [String] { state.withLockedValue(\.problems) }
 
     /// Lets clients sync with the gateway at a port; nil has them wait for the next one.
-    func move(to port: Int?) { state.withLockedValue { $0.port = port } }
+    func move(to port: Int?) { move(to: port.map { [$0] } ?? []) }
+
+    /// Lets each sync go to any of these gateways.
+    func move(to ports: [Int]) { state.withLockedValue { $0.ports = ports } }
+
+    /// Another gateway for the rest of a sync; nil where there is none to choose.
+    var otherPort: Int? { state.withLockedValue { $0.ports.count > 1 ? $0.ports.randomElement() : nil } }
 
     /// Ends the load: whoever asks for the gateway learns that there is none any more.
     func end() { state.withLockedValue { $0.isOver = true } }
@@ -30,7 +41,7 @@ final class KillLoad: Sendable {
     func port() async throws -> Int? {
         var found: (port: Int?, isOver: Bool) = (nil, false)
         try await eventually {
-            found = state.withLockedValue { ($0.port, $0.isOver) }
+            found = state.withLockedValue { ($0.ports.randomElement(), $0.isOver) }
             return found.port != nil || found.isOver
         }
         return found.isOver ? nil : found.port

@@ -26,6 +26,9 @@ enum SoakSettings {
     static let kills = environment["RIND_TEST_KILLS"].flatMap { Int($0) } ?? 5
     /// How many users have four devices each meanwhile.
     static let killUsers = kills > 5 ? 16 : 6
+    /// How many courses three gateways on one state have: `RIND_TEST_CHAOS`, from `RIND_TEST_SEED` on.
+    static let chaosSeeds = (0..<(environment["RIND_TEST_CHAOS"].flatMap { UInt64($0) } ?? 2))
+        .map { (environment["RIND_TEST_SEED"].flatMap { UInt64($0) } ?? 1) + $0 }
     /// Whether the flood is let loose: `RIND_TEST_FLOOD=1`.
     static let isFlooding = environment["RIND_TEST_FLOOD"] == "1"
 }

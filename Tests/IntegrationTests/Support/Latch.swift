@@ -35,5 +35,5 @@ extension DemoBackend {
 
 /// Looks again and again until something is so; a test that waits in vain fails by its time limit.
 func eventually(_ isTrue: () async throws -> Bool) async throws {
-    while try await !isTrue() { try await Task.sleep(for: .milliseconds(2)) }
+    while try await !isTrue() { try await Task.sleep(for: .milliseconds(10)) }
 }

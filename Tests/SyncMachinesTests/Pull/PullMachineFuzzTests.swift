@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import SyncModel
 import Testing
 
@@ -12,7 +13,8 @@ import Testing
 @Suite struct PullMachineFuzzTests {
     typealias Book = PullPlaybook
 
-    private static let events = 250_000
+    private static let events =
+        ProcessInfo.processInfo.environment["RIND_TEST_EVENTS"].flatMap { Int($0) } ?? 250_000
 
     @Test(.timeLimit(.minutes(5)), arguments: 1...4 as ClosedRange<UInt64>)
     func `no event in any state ends more than its pull`(_ seed: UInt64) throws {

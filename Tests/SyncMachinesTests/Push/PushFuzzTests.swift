@@ -6,14 +6,16 @@ import SyncMachines
 import SyncModel
 import Testing
 
-/// Random events in random states of the machine of pushes, a million of them: none of them ends the process.
+/// Random events in random states of the machine of pushes: none of them ends the process.
 ///
-/// Each course has a seed, which the runner names; `RIND_TEST_SEED=7` plays one again. An event is mostly one that the
+/// Each course has a seed, which the runner names; `RIND_TEST_SEED=7` plays one again, and `RIND_TEST_EVENTS` says how
+/// many events each has. An event is mostly one that the
 /// last action asks for, so that every state is reached, and else any.
 @Suite struct PushFuzzTests {
     static let seeds: [UInt64] =
         ProcessInfo.processInfo.environment["RIND_TEST_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? Array(1...20)
-    private static let pushEvents = 45_000
+    private static let pushEvents =
+        ProcessInfo.processInfo.environment["RIND_TEST_EVENTS"].flatMap { Int($0) } ?? 45_000
 
     @Test(arguments: seeds) func `a push takes any event in any state, and says so once`(_ seed: UInt64) {
         var course = PushCourse(seed: seed)

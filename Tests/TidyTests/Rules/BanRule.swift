@@ -109,9 +109,9 @@ enum BanRule {
     private static func occurrences(
         of pattern: [SwiftText.Token], unless label: String?, in text: SwiftText
     ) -> [Int] {
-        guard let first = pattern.first, text.tokens.count >= pattern.count else { return [] }
-        return (0...text.tokens.count - pattern.count).compactMap { start in
-            guard text.tokens[start].text == first.text else { return nil }
+        guard let first = pattern.first else { return [] }
+        return text.places(of: first.text).compactMap { start in
+            guard start + pattern.count <= text.tokens.count else { return nil }
             let window = text.tokens[start..<start + pattern.count]
             guard window.map(\.text) == pattern.map(\.text) else { return nil }
             guard zip(window, pattern).allSatisfy({ $0.text != "!" || $0.isAdjacent == $1.isAdjacent }) else {

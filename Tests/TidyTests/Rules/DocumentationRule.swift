@@ -58,8 +58,8 @@ enum DocumentationRule {
 
     /// The bodies of protocols that other targets see, from the opening brace to the closing one.
     private static func packageProtocols(in text: SwiftText) -> [Range<Int>] {
-        text.tokens.indices.dropFirst().compactMap { index in
-            guard text.tokens[index].text == "protocol", text.tokens[index - 1].text == "package" else { return nil }
+        text.places(of: "protocol").compactMap { index in
+            guard index > 0, text.tokens[index - 1].text == "package" else { return nil }
             guard let opening = text.tokens[index...].firstIndex(where: { $0.text == "{" }) else { return nil }
             return text.closing(of: opening).map { opening..<$0 }
         }

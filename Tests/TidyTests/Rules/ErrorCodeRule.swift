@@ -5,8 +5,8 @@
 enum ErrorCodeRule {
     /// What codes begin with.
     private static let families: Set = [
-        "admin", "backend", "config", "identity", "internal", "ledger", "limit", "line", "proxy", "pull", "push",
-        "record", "request", "schema", "server", "spool", "state", "stream",
+        "admin", "backend", "config", "device", "identity", "internal", "ledger", "limit", "line", "proxy", "pull",
+        "push", "record", "request", "schema", "server", "spool", "state", "stream", "tls",
     ]
 
     /// Codes that the sources put together from parts or write without a dot.

@@ -1,0 +1,129 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayConfig
+import Logging
+import NIOConcurrencyHelpers
+import StateStore
+import SyncModel
+
+/// Records which devices do not get on, and logs each that becomes stuck.
+///
+/// A failure to record is ignored: a sync ends as it ends.
+struct DeviceWatch: Sendable {
+    let store: any StateStore
+    let firstSyncs: FirstSyncs
+    let rule: StuckRule
+    let logger: Logger
+
+    /// Notes that a sync of a replica has failed, unless the reason is the caller's credential or a lost connection.
+    func failed(_ kind: DeviceTrouble.Kind, of replica: ReplicaID, because error: any Error, at now: Instant) async {
+        let failure = GatewayError(error)
+        guard !(error is CancellationError), ![401, 403, 499].contains(failure.status) else { return }
+        await note(kind, code: failure.code, of: replica, at: now)
+    }
+
+    /// Notes that a pull with a cursor was answered.
+    ///
+    /// - Parameters:
+    ///   - replica: The replica.
+    ///   - known: What the state had recorded of it.
+    ///   - isRepeat: True if the replica had got an answer to this cursor before, and has got another one now.
+    ///   - now: The time.
+    func pulled(_ replica: ReplicaID, known: Set<DeviceTrouble.Kind>, isRepeat: Bool, at now: Instant) async {
+        var ended = known.intersection([.pull, .firstSync])
+        if isRepeat {
+            await note(.sameCursor, code: "", of: replica, at: now)
+        } else {
+            ended.formUnion(known.intersection([.sameCursor]))
+        }
+        await end(ended, of: replica)
+    }
+
+    /// Notes that a principal has got an answer without a cursor.
+    func began(_ replica: ReplicaID, of principal: Principal, at now: Instant) async {
+        let count = firstSyncs.count(principal, at: now)
+        guard count >= Self.suspicious else { return }
+        await note(.firstSync, code: "", count: count, of: replica, at: now)
+    }
+
+    /// Notes that a principal's device has come back after its first sync.
+    func cameBack(_ principal: Principal) { firstSyncs.forget(principal) }
+
+    /// Deletes what is recorded of a replica that gets on.
+    func end(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async {
+        guard !kinds.isEmpty else { return }
+        let ended = (try? await store.endTroubles(kinds, of: replica)) ?? []
+        for trouble in ended where rule.isMet(by: trouble) {
+            logger.notice(
+                "a device is not stuck any more",
+                metadata: ["replica": "\(replica)", "reason": "\(trouble.kind.rawValue)"])
+        }
+    }
+
+    /// The number of first syncs from which on they are recorded: two are usual on a bad network.
+    private static let suspicious = 3
+
+    private func note(
+        _ kind: DeviceTrouble.Kind, code: String, count: Int = 1, of replica: ReplicaID, at now: Instant
+    ) async {
+        guard
+            let (before, after) = try? await store.noteTrouble(kind, code: code, count: count, of: replica, at: now),
+            rule.isMet(by: after), before.map({ !rule.isMet(by: $0) }) ?? true
+        else { return }
+        logger.warning(
+            "a device is stuck",
+            metadata: [
+                "code": "device.stuck", "replica": "\(replica)", "principal": "\(after.principal)",
+                "reason": "\(kind.rawValue)", "times": "\(after.count)", "last_code": "\(after.code)",
+                "minutes": "\(max(0, after.lastAt.milliseconds(since: after.since)) / 60_000)",
+                "advice": "\(kind.advice)",
+            ])
+    }
+}
+
+extension DeviceTrouble.Kind {
+    /// Advice for the operator, in one line.
+    package var advice: String {
+        switch self {
+        case .sameCursor:
+            "its answers do not arrive, or the app fails while it stores them: look for 'cut' in the log, and at the app"
+        case .firstSync:
+            "its first sync does not arrive, or the app fails while it stores it: look for 'cut' in the log, and at the app"
+        case .pull: "look the code up in docs/ERRORS.md, and the lines of the replica in the log"
+        case .push: "'rind replicas show' names what was refused; docs/ERRORS.md has the code"
+        }
+    }
+}
+
+/// Counts the first syncs of each principal that no device has come back from, of late and in bounded memory.
+final class FirstSyncs: Sendable {
+    private struct Count {
+        var times: Int
+        var lastAt: Instant
+    }
+
+    /// The most principals that are remembered.
+    private static let maximum = 10_000
+    /// The time after which a further first sync is another matter.
+    private static let window: Int64 = 86_400_000
+
+    private let counts = NIOLockedValueBox<[Principal: Count]>([:])
+
+    /// Counts one more, and returns how many there were in a row.
+    func count(_ principal: Principal, at now: Instant) -> Int {
+        counts.withLockedValue { counts in
+            if counts.count >= Self.maximum, counts[principal] == nil {
+                counts = counts.filter { now.milliseconds(since: $0.value.lastAt) < Self.window }
+                if counts.count > Self.maximum / 5 * 4 { counts.removeAll() }
+            }
+            let isRecent = counts[principal].map { now.milliseconds(since: $0.lastAt) < Self.window } ?? false
+            let times = (isRecent ? counts[principal]?.times ?? 0 : 0) + 1
+            counts[principal] = Count(times: times, lastAt: now)
+            return times
+        }
+    }
+
+    /// Begins anew: a device has come back.
+    func forget(_ principal: Principal) { _ = counts.withLockedValue { $0.removeValue(forKey: principal) } }
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Postgres
+package import StateStore
+package import SyncModel
+
+extension PostgresStateStore {
+    /// Writes only what is new: one round trip.
+    package func noteTrouble(
+        _ kind: DeviceTrouble.Kind, code: String, count: Int, of replica: ReplicaID, at now: Instant
+    ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
+        let parameters: [PostgresParameter] = [.integer(replica.rawValue), .text(kind.rawValue)]
+        let results = try await write([
+            PostgresStatement("\(DeviceTrouble.selection) WHERE t.replica = $1 AND t.kind = $2", parameters),
+            PostgresStatement(
+                """
+                INSERT INTO device_trouble AS t (principal, replica, kind, count, since, last_at, code)
+                SELECT r.principal, r.id, $2, greatest($3, 1), $4, $4, $5 FROM replica r WHERE r.id = $1 AND NOT r.dead
+                ON CONFLICT (principal, replica, kind) DO UPDATE SET code = $5,
+                    count = CASE WHEN \(Self.isDue) THEN greatest(t.count + 1, $3) ELSE t.count END,
+                    last_at = CASE WHEN \(Self.isDue) THEN $4 ELSE t.last_at END
+                WHERE \(Self.isDue) OR t.code <> $5
+                RETURNING t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
+                """,
+                parameters + [.int(count), .instant(now), .text(remark(code)), .integer(limits.touchInterval)]),
+        ])
+        guard let after = try results.row(1).flatMap({ try DeviceTrouble($0) }) else { return nil }
+        return (try results.row(0).flatMap { try DeviceTrouble($0) }, after)
+    }
+
+    private static let isDue = "(t.last_at < $4 AND $4 - t.last_at >= $6)"
+
+    /// Deletes troubles: one round trip.
+    package func endTroubles(
+        _ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID
+    ) async throws -> [DeviceTrouble] {
+        try await write(
+            kinds.sorted { $0.rawValue < $1.rawValue }.map { kind in
+                PostgresStatement(
+                    """
+                    DELETE FROM device_trouble t USING replica r
+                    WHERE r.id = $1 AND NOT r.dead AND t.principal = r.principal AND t.replica = $1 AND t.kind = $2
+                    RETURNING t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
+                    """, [.integer(replica.rawValue), .text(kind.rawValue)])
+            }
+        ).flatMap { try $0.rows.compactMap { try DeviceTrouble($0) } }
+    }
+
+    /// Reads the troubles by the index of their times.
+    package func stuckDevices(by rule: StuckRule, since: Instant, limit: Int) async throws -> [DeviceTrouble] {
+        try await read([
+            PostgresStatement(
+                """
+                \(DeviceTrouble.selection)
+                WHERE t.last_at >= $1 AND (
+                    (t.kind IN ('same_cursor', 'first_sync') AND $2 > 0 AND t.count >= $2)
+                    OR (t.kind = 'push_fails' AND $3 > 0 AND t.count >= $3)
+                    OR (t.kind IN ('push_fails', 'pull_fails') AND $4 > 0 AND t.count > 1
+                        AND t.last_at - t.since >= $4))
+                    AND (t.kind <> 'first_sync' OR NOT EXISTS (
+                        SELECT 1 FROM replica o WHERE o.principal = r.principal AND NOT o.dead
+                            AND (o.first_seen, o.id) > (r.first_seen, r.id)))
+                ORDER BY t.last_at DESC, t.replica, t.kind LIMIT $5
+                """,
+                [.instant(since), .int(rule.repeats), .int(rule.pushes), .integer(rule.time), .int(page(limit))])
+        ]).rows(0).compactMap { try DeviceTrouble($0) }
+    }
+
+    /// Deletes what is recorded of replicas that are gone.
+    func collectTroubles() async throws {
+        try await collectBatches { batch in
+            PostgresStatement(
+                """
+                DELETE FROM device_trouble WHERE (principal, replica, kind) IN (
+                    SELECT t.principal, t.replica, t.kind FROM device_trouble t
+                    LEFT JOIN replica r ON r.principal = t.principal AND r.id = t.replica
+                    WHERE r.id IS NULL OR r.dead LIMIT $1)
+                """, [.int(batch)])
+        }
+    }
+}
+
+extension DeviceTrouble {
+    fileprivate static let selection = """
+        SELECT t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
+        FROM device_trouble t JOIN replica r ON r.principal = t.principal AND r.id = t.replica AND NOT r.dead
+        """
+
+    /// Reads a row of ``selection``; nil for a kind that a newer gateway has written.
+    fileprivate init?(_ row: PostgresRow) throws {
+        guard let kind = Kind(rawValue: try row.text(2)) else { return nil }
+        try self.init(
+            replica: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)), kind: kind,
+            count: Int(row.number(3)), since: row.instant(4), lastAt: row.instant(5), code: row.text(6))
+    }
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Gateway
+import GatewayConfig
+import JSONBytes
+import LineProjection
+import NIOCore
+import SyncModel
+
+/// The lines of one stream, read as the gateway reads them.
+struct ChecklistStream {
+    /// One line.
+    struct Line: Hashable {
+        var type: String
+        var checkpoint: Checkpoint
+        /// The table of the record that the line brings or deletes; nil if it does neither.
+        var table: Int?
+        var isDeletion = false
+        /// The record as the app would get it, or the deleted record's id as JSON.
+        var content: [UInt8] = []
+    }
+
+    /// The most lines that are read: a test account should have less.
+    static let maximumLines = 20_000
+
+    private(set) var lines: [Line] = []
+    /// The complete line's token; nil until it has come.
+    private(set) var completeToken: String?
+    /// The reason why the stream could not be read as a whole; nil if there is none.
+    private(set) var fault: String?
+
+    private var projector: LineProjector
+    private var rest: [UInt8] = []
+
+    /// Reads a stream to its end, or until so many lines have come.
+    init(
+        _ stream: BackendStream, _ configuration: Configuration, upTo count: Int = .max
+    ) async throws(BackendError) {
+        let schema = configuration.schema
+        projector = LineProjector(
+            Projection(schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules),
+            key: SipHash.Key(0, 0))
+        projector.needsContent = false
+        var iterator = stream.makeAsyncIterator()
+        while fault == nil, lines.count < count, let chunk = try await iterator.next() {
+            rest += chunk.readableBytesView
+            readLines(upTo: count)
+            if rest.count > configuration.pull.maxLine { fault = "a line is longer than [pull] max_line" }
+        }
+        guard fault == nil, lines.count < count else { return }
+        if completeToken == nil { fault = "the stream ends without a complete line, after \(lines.count) lines" }
+    }
+
+    /// The lines that bring or delete records.
+    var records: [Line] { lines.filter { $0.table != nil } }
+
+    /// The first lines as one says them: their number and types.
+    var summary: String {
+        let types = lines.prefix(5).map { $0.type.shown(upTo: 60) }.joined(separator: ", ")
+        return lines.isEmpty ? "no line" : "\(lines.count) \(lines.count == 1 ? "line" : "lines") (\(types))"
+    }
+
+    private mutating func readLines(upTo count: Int) {
+        while fault == nil, lines.count < count, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = Array(rest[..<end])
+            rest.removeSubrange(...end)
+            guard line.contains(where: { $0 > 0x20 }) else { continue }
+            line.withUnsafeBytes { read($0) }
+        }
+        if lines.count > Self.maximumLines {
+            fault = "the account has more than \(Self.maximumLines) lines: use a smaller one"
+        }
+    }
+
+    private mutating func read(_ bytes: UnsafeRawBufferPointer) {
+        var output = JSONWriter()
+        let result = projector.project(bytes, into: &output)
+        if result == .reset {
+            fault = "the backend demands a reset: sign in anew"
+            return
+        }
+        guard let type = projector.lastType, let checkpoint = projector.lastCheckpoint else {
+            fault = "line \(lines.count + 1) has no type or no token"
+            return
+        }
+        var line = Line(type: type, checkpoint: checkpoint)
+        switch result {
+        case .upsert(let table, _, _, let range):
+            line.table = table
+            line.content = Array(output.bytes[range])
+        case .delete(let table, _, _, _, let range):
+            (line.table, line.isDeletion) = (table, true)
+            line.content = Array(output.bytes[range])
+        case .complete: completeToken = checkpoint.token
+        case .deleteWhere, .ackOnly, .idMapping, .unknownType, .reset, .quarantined: break
+        }
+        lines.append(line)
+    }
+}

@@ -1,0 +1,20 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayServer
+import SyncModel
+
+extension ConfigurationOrigin {
+    /// Creates the origin of a configuration that is in use from now on.
+    static func file(_ path: String) -> ConfigurationOrigin {
+        let now = SystemClock().now
+        return ConfigurationOrigin(
+            version: Version.number, file: URL(filePath: path).standardizedFileURL.path(percentEncoded: false),
+            digest: FileDigest.beginning(of: FileManager.default.contents(atPath: path) ?? Data()), since: now,
+            startedAt: start)
+    }
+
+    private static let start = SystemClock().now
+}

@@ -1,0 +1,197 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Backend
+import Curl
+import DemoBackend
+import Foundation
+import Gateway
+import GatewayConfig
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import rind
+
+/// `rind check --connect --checklist` before the demo backend, and before one that breaks its points.
+@Suite(.timeLimit(.minutes(5))) struct ChecklistTests {
+    private static func check(
+        _ url: String, _ arguments: [String] = ["--write"], configuration: String = Place.quickstart
+    ) async throws -> Finished {
+        try await Place.withDirectory { directory in
+            try await RunningCommand(
+                [
+                    "check", "--config", configuration, "--connect", "--header", "Authorization: Bearer ada-token",
+                    "--checklist",
+                ] + arguments,
+                environment: ["RIND_BACKEND_URL": url], directory: directory
+            ).finished()
+        }
+    }
+
+    /// The checklist's lines without the verdict, by the verdict.
+    private static func points(_ result: Finished) -> [String: [String]] {
+        var points: [String: [String]] = [:]
+        for line in result.out.split(separator: "\n") {
+            guard let match = line.wholeMatch(of: #/(ok|note|wrong) +point +(.*)/#) else { continue }
+            points[String(match.1), default: []].append(String(match.2))
+        }
+        return points
+    }
+
+    /// The points of the page, each in one line.
+    private static func page() throws -> [String] {
+        try Place.text("docs/BACKEND-PROTOCOL.md").split(separator: "\n- [ ] ").dropFirst().map { point in
+            let lines = (point.split(separator: "\n\n").first ?? "").split(separator: "\n")
+            return lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+        }
+    }
+
+    private static func seed(_ backend: DemoBackend) async throws {
+        try await backend.edit(
+            [.put("projects", ["id": "p-1", "name": "one"])]
+                + (0..<40).map { .put("tasks", ["id": .string("t-\($0)"), "projectId": "p-1", "name": "a task"]) }
+                + (0..<3).map { .put("tags", ["id": .string("tag-\($0)"), "label": "a tag"]) })
+    }
+
+    @Test func `a backend that passes is told so, point by point in the words of the page`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            let before = try await backend.records()
+            let result = try await Self.check(try await backend.url)
+            #expect(result.status == 0, "\(result.out)\(result.error)")
+            let points = Self.points(result)
+            #expect(points["ok"]?.count == 8 && points["wrong"] == nil, "\(result.out)")
+            #expect(
+                points["note"]?.first == "not tried, the account has 44 lines: \(ChecklistPoint.emptyAccount.sentence)")
+            // The record that was made is gone again.
+            #expect(try await backend.records() == before)
+            let readOnly = try await Self.check(try await backend.url, [])
+            #expect(readOnly.status == 0 && Self.points(readOnly)["ok"]?.count == 4, "\(readOnly.out)")
+        }
+    }
+
+    @Test func `the points are those of the page`() throws {
+        #expect(ChecklistPoint.allCases.map(\.sentence) == (try Self.page()))
+    }
+
+    @Test func `an empty account passes, and shows less`() async throws {
+        try await DemoBackend.withRunning { backend in
+            let result = try await Self.check(try await backend.url)
+            let points = Self.points(result)
+            #expect(result.status == 0 && points["ok"]?.contains(ChecklistPoint.emptyAccount.sentence) == true)
+            #expect(points["ok"]?.count == 7, "\(result.out)")
+        }
+    }
+
+    @Test func `a push that fails is told with its code, and the record is deleted all the same`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            let before = try await backend.records()
+            backend.inject(DemoFault("POST", "/sync/push", skipping: 1, action: .status(500)))
+            let result = try await Self.check(try await backend.url)
+            #expect(result.status == 1 && result.out.contains("(backend.failed)"), "\(result.out)")
+            #expect(!result.out.contains("left behind"))
+            #expect(backend.count("POST", "/sync/push") == 3)
+            #expect(try await backend.records() == before)
+        }
+    }
+
+    @Test func `a record that cannot be deleted again is named`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            backend.inject(DemoFault("POST", "/sync/push", skipping: 1, times: 9, action: .status(500)))
+            let result = try await Self.check(try await backend.url)
+            #expect(result.status == 1 && result.out.contains(#/left behind: 'rindtest[0-9a-z]{8}' of '[a-z]+'/#))
+        }
+    }
+
+    @Test func `pushes by calls are left to the command for endpoints, and nothing is written`() async throws {
+        try await DemoBackend.withRunning { backend in
+            let before = try await backend.records()
+            let configuration = Place.root.appending(path: "examples/integer-ids/rind.ini").path(percentEncoded: false)
+            let result = try await Self.check(try await backend.url, configuration: configuration)
+            let notes = try #require(Self.points(result)["note"])
+            #expect(notes.count { $0.contains("rind conform --write") } == 4, "\(result.out)\(result.error)")
+            #expect(try await backend.records() == before)
+        }
+    }
+
+    /// A fault of a backend, as a change of the requests to a right one.
+    struct Fault: CustomTestStringConvertible, Sendable {
+        var name: String
+        var points: Set<ChecklistPoint>
+        var path: String
+        var change: @Sendable (inout CurlRequest) -> Void
+        var testDescription: String { name }
+
+        static func body(
+            _ name: String, _ points: Set<ChecklistPoint>, path: String = "/sync/push",
+            _ change: @escaping @Sendable (String) -> String
+        ) -> Self {
+            Fault(name: name, points: points, path: path) { request in
+                guard case .bytes(let bytes) = request.body else { return }
+                request.body = .bytes(ByteBuffer(string: change(String(buffer: bytes))))
+            }
+        }
+
+        static let all: [Fault] = [
+            Fault(name: "checkpoints are not kept", points: [.confirmed, .oneLineEach], path: "/sync/ack") { request in
+                guard request.method == .post else { return }
+                request.url = request.url.replacing("/sync/ack", with: "/users/me")
+                (request.method, request.body) = (.get, .none)
+            },
+            .body("unknown types are ignored", [.unknownType], path: "/sync/stream") {
+                $0.replacing(#","RindChecklistV1""#, with: "")
+            },
+            Fault(name: "keys are ignored", points: [.sameKey], path: "/sync/push") { request in
+                guard let name = HTTPField.Name("Idempotency-Key") else { return }
+                request.fields[name] = UUID().uuidString
+            },
+            .body("the base is ignored", [.oldBase]) { $0.replacing(#/,"base":"[^"]*"/#, with: "") },
+            .body("updates are not kept", [.oneLineEach]) {
+                $0.replacing(#/"data":\{"[a-z]+":"rindtest[0-9a-z]+ [234]"\}/#, with: #""data":{}"#)
+            },
+        ]
+    }
+
+    @Test(arguments: Fault.all) func `a point that does not hold is named`(_ fault: Fault) async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            let text = try Place.text("examples/quickstart/rind.ini")
+            let configuration = try Configuration.load(text, environment: ["RIND_BACKEND_URL": try await backend.url])
+            let reactor = try CurlReactor.start(configuration.reactorSettings)
+            let client = BackendClient(
+                settings: configuration.backendSettings, transport: FaultyTransport(reactor: reactor, fault: fault),
+                clock: SystemClock(), logger: .silent)
+            let fields: HTTPFields = [.authorization: "Bearer ada-token"]
+            let credentials = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true)
+            var run = ChecklistRun(configuration, client: client, credentials)
+            let wrong = await run.run(writes: true).filter { $0.verdict == .wrong }
+            await reactor.shutdown()
+            let named = wrong.map(\.text)
+            #expect(fault.points.allSatisfy { named.contains($0.sentence) }, "\(wrong)")
+            #expect(wrong.allSatisfy { $0.hint?.isEmpty == false })
+        }
+    }
+}
+
+/// Sends each request as a backend with a fault would have understood it.
+private struct FaultyTransport: HTTPTransport {
+    let reactor: CurlReactor
+    let fault: ChecklistTests.Fault
+
+    private func changed(_ request: CurlRequest) -> CurlRequest {
+        var request = request
+        if request.url.contains(fault.path) { fault.change(&request) }
+        return request
+    }
+
+    func execute(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+        try await reactor.execute(changed(request))
+    }
+
+    func perform<Result>(
+        _ request: CurlRequest, _ use: (CurlResponse) async throws -> Result
+    ) async throws -> Result { try await reactor.perform(changed(request), use) }
+}

@@ -1,0 +1,213 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayTesting
+import SyncModel
+import Testing
+
+/// Two gateways on one state: who may sync, and what comes of one that stands still for longer than its lease lasts.
+@Suite struct LeaseFindingTests {
+    /// Longer than a lease, and shorter than a call to the backend may take.
+    private static let pause: Int64 = 31_000
+
+    /// Both devices in sync, each by a gateway of its own.
+    private static func quiesced(_ change: (inout WorldSetup) -> Void = { _ in }) async throws -> World {
+        let world = try FindingScheduleTests.world {
+            $0.gateways = 2
+            $0.keepsAnswers = false
+            change(&$0)
+        }
+        for device in [0, 1, 0, 1] {
+            world.chosenGateway = device
+            world.pass(10)
+            #expect(try await world.sync(device).failure == nil)
+        }
+        #expect(try await world.difference() == nil)
+        return world
+    }
+
+    /// Begins a pull at a gateway.
+    private static func begin(_ device: Int, at gateway: Int, in world: World) -> WorldSync {
+        world.chosenGateway = gateway
+        return world.beginPull(device)
+    }
+
+    @Test func `7: pulls of one user at two gateways wait for each other`() async throws {
+        let world = try await Self.quiesced()
+        world.users.putTask("t0", 5)
+        let first = Self.begin(0, at: 0, in: world)
+        await world.run(first, until: .open)
+        let second = Self.begin(1, at: 1, in: world)
+        world.drain()
+        #expect(!second.isOver && !second.reached.contains(.open))
+        await world.run(first)
+        await world.run(second)
+        #expect(first.failure == nil && second.failure == nil)
+        #expect(try await world.difference() == nil)
+    }
+
+    @Test func `7: a pull that waits for another gateway for too long is told to try again`() async throws {
+        let world = try await Self.quiesced()
+        let first = Self.begin(0, at: 0, in: world)
+        await world.run(first, until: .open)
+        let second = Self.begin(1, at: 1, in: world)
+        await world.run(second)
+        #expect(second.code == "limit.lease_wait")
+        await world.run(first)
+        #expect(first.failure == nil)
+    }
+
+    /// Gateway 0 stands still before a call that moves the backend, for longer than its lease lasts; gateway 1 takes
+    /// over, and the call arrives at one of these moments of its pull.
+    @Test(arguments: [WorldMoment.list, .acknowledge, .open, .line, nil])
+    func `7: a call that arrives after its gateway has lost the lease costs no device a record`(
+        _ moment: WorldMoment?
+    ) async throws {
+        let world = try await Self.quiesced()
+        // The second device is ahead, and its next pull sets the backend to its vector.
+        world.users.putTask("t0", 5)
+        world.users.putTask("t1", 6)
+        world.chosenGateway = 1
+        for _ in 0..<2 {
+            world.pass(10)
+            _ = try await world.sync(1)
+        }
+        // The first one's vector is about to be set, when its gateway stands still.
+        let paused = Self.begin(0, at: 0, in: world)
+        await world.run(paused, until: .acknowledge)
+        #expect(!paused.isOver)
+        try await world.perform(.pause(0))
+        paused.resume()
+        world.pass(Self.pause)
+        world.abandon(paused)
+        world.users.putTask("t2", 7)
+        let other = Self.begin(1, at: 1, in: world)
+        if let moment {
+            await world.run(other, until: moment)
+        } else {
+            await world.run(other)
+        }
+        let before = world.users.backend.checkpoint("TaskV1", session: world.session(of: 0))
+        world.goOn()
+        await world.run(paused)
+        #expect(paused.code == "state.lease_lost")
+        // The delayed call did arrive.
+        let after = world.users.backend.checkpoint("TaskV1", session: world.session(of: 0))
+        if moment == nil { #expect(before != after) }
+        await world.run(other)
+        #expect(other.failure == nil || other.code == "backend.position_moved")
+        for device in [1, 0, 1, 0] {
+            world.pass(10)
+            world.chosenGateway = device
+            _ = try await world.sync(device)
+        }
+        #expect(try await world.quiesce() == nil)
+    }
+
+    @Test func `7: a gateway that has lost its lease makes no further call and writes nothing`() async throws {
+        let world = try await Self.quiesced()
+        world.users.putTask("t0", 5)
+        world.chosenGateway = 1
+        for _ in 0..<2 {
+            world.pass(10)
+            _ = try await world.sync(1)
+        }
+        let paused = Self.begin(0, at: 0, in: world)
+        // Before it says that the position is unknown, which an ack call follows.
+        await world.run(paused, until: .writing)
+        await world.run(paused, until: .writing)
+        try await world.perform(.pause(0))
+        paused.resume()
+        world.pass(Self.pause)
+        world.abandon(paused)
+        #expect(try await Self.pull(1, at: 1, in: world).failure == nil)
+        let calls = paused.reached.count { $0 != .writing && $0 != .reading }
+        world.goOn()
+        await world.run(paused)
+        #expect(paused.code == "state.lease_lost")
+        #expect(paused.reached.count { $0 != .writing && $0 != .reading } == calls)
+        #expect(try await world.quiesce() == nil)
+    }
+
+    private static func pull(_ device: Int, at gateway: Int, in world: World) async throws -> WorldSync {
+        let pull = begin(device, at: gateway, in: world)
+        await world.run(pull)
+        return pull
+    }
+
+    @Test func `a gateway that was paused for longer than its lease goes on if nobody has taken it`() async throws {
+        let world = try await Self.quiesced()
+        world.users.putTask("t0", 5)
+        let pull = Self.begin(0, at: 0, in: world)
+        await world.run(pull, until: .open)
+        try await world.perform(.pause(0))
+        pull.resume()
+        world.pass(Self.pause)
+        world.goOn()
+        await world.run(pull)
+        #expect(pull.failure == nil)
+        #expect(world.users.task("t0", on: 0) == 5)
+    }
+
+    @Test func `a stream that lasts longer than a lease keeps it`() async throws {
+        let world = try await Self.quiesced()
+        world.users.putTask("t0", 5)
+        let pull = Self.begin(0, at: 0, in: world)
+        await world.run(pull, until: .open)
+        let other = Self.begin(1, at: 1, in: world)
+        // Time passes only while a request waits for it: the lease is renewed meanwhile.
+        await world.run(other)
+        #expect(other.code == "limit.lease_wait")
+        let again = Self.begin(1, at: 1, in: world)
+        await world.run(again)
+        #expect(again.code == "limit.lease_wait")
+        await world.run(pull)
+        #expect(pull.failure == nil)
+    }
+
+    @Test(arguments: [CheckpointStyle.server, .request])
+    func `an answer lost at one gateway is given again by the other`(_ style: CheckpointStyle) async throws {
+        let world = try await Self.quiesced { $0.checkpoints = style }
+        world.users.putTask("t0", 5)
+        world.users.removeTask("t1")
+        let lost = Self.begin(0, at: 0, in: world)
+        world.abandon(lost)
+        await world.run(lost)
+        let cursor = try #require(lost.cursor)
+        #expect(world.users.task("t0", on: 0) != 5)
+        world.pass(10)
+        let again = try await Self.pull(0, at: 1, in: world)
+        #expect(again.failure == nil && again.restart == nil)
+        #expect(world.users.task("t0", on: 0) == 5)
+        // Its cursor begins where the lost one did.
+        let row = try #require(try await world.row(of: again))
+        #expect(row.parent == lost.presented && row.cursor > cursor)
+        #expect(try await Self.pull(1, at: 0, in: world).failure == nil)
+        #expect(try await world.difference() == nil)
+        #expect(try await Self.pull(0, at: 0, in: world).isIdle)
+    }
+
+    @Test func `the receipt of a push at one gateway answers its repetition at the other`() async throws {
+        let world = try await Self.quiesced { $0.pushTime = .now }
+        try await world.perform(.edit(device: 0, .create, 1, 100))
+        world.chosenGateway = 0
+        try await world.push(0, .answerLost)
+        let pushed = world.users.backend.counter
+        world.chosenGateway = 1
+        try await world.push(0)
+        #expect(world.users.backend.counter == pushed)
+        #expect(try await world.quiesce() == nil)
+    }
+
+    @Test func `pulls of a backend that is told its checkpoints need no lease`() async throws {
+        let world = try await Self.quiesced { $0.checkpoints = .request }
+        world.users.putTask("t0", 5)
+        let first = Self.begin(0, at: 0, in: world)
+        await world.run(first, until: .open)
+        let second = try await Self.pull(1, at: 1, in: world)
+        #expect(second.failure == nil)
+        await world.run(first)
+        #expect(first.failure == nil)
+        #expect(try await world.difference() == nil)
+    }
+}

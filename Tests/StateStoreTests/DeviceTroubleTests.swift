@@ -1,0 +1,68 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+/// Devices that try and do not get on.
+@Suite struct DeviceTroubleTests {
+    private static let one = ReplicaID(rawValue: 1)
+    private static let minute: Int64 = 60_000
+    private static let rule = StuckRule(repeats: 3, pushes: 3, time: 3_600_000)
+
+    @Test(arguments: StateBacking.all)
+    func `a time is counted at most once a minute, and the newest code is kept`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(try row(1_000))
+            let first = try await store.noteTrouble(.push, code: "a", count: 1, of: Self.one, at: now)
+            #expect(first?.before == nil && first?.after.count == 1 && first?.after.principal == alice)
+            let early = try await store.noteTrouble(.push, code: "a", count: 1, of: Self.one, at: now + 59_999)
+            #expect(early == nil)
+            let other = try await store.noteTrouble(.push, code: "b", count: 1, of: Self.one, at: now + 1)
+            #expect(other?.before?.code == "a" && other?.after.code == "b" && other?.after.count == 1)
+            let second = try await store.noteTrouble(.push, code: "b", count: 1, of: Self.one, at: now + Self.minute)
+            #expect(second?.after.count == 2 && second?.after.since == now)
+            #expect(second?.after.lastAt == now + Self.minute)
+            #expect(try await store.context(1_000).troubles == [.push])
+            let ended = try await store.endTroubles([.pull, .push], of: Self.one)
+            #expect(ended == [second?.after])
+            #expect(try await store.context(1_000).troubles.isEmpty)
+            let none = try await store.noteTrouble(.push, code: "", count: 1, of: ReplicaID(rawValue: 9), at: now)
+            #expect(none == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a device is stuck by how often or how long, while it tries and is known`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            for number in 1...4 {
+                try await store.begin(try row(Int64(number) * 1_000, replica: Int64(number)), at: now + Int64(number))
+            }
+            func stuck(since: Instant = now) async throws -> [Int64] {
+                try await store.stuckDevices(by: Self.rule, since: since, limit: 9).map(\.replica.rawValue)
+            }
+            func note(_ kind: DeviceTrouble.Kind, _ replica: Int64, minutes: [Int64]) async throws {
+                for minute in minutes {
+                    _ = try await store.noteTrouble(
+                        kind, code: "c", count: 1, of: ReplicaID(rawValue: replica), at: now + minute * Self.minute)
+                }
+            }
+            try await note(.push, 1, minutes: [0, 1])
+            try await note(.sameCursor, 2, minutes: [0, 1])
+            try await note(.pull, 3, minutes: [0, 1, 2, 3, 59])
+            #expect(try await stuck() == [])
+            try await note(.push, 1, minutes: [2])
+            try await note(.sameCursor, 2, minutes: [3])
+            try await note(.pull, 3, minutes: [60])
+            #expect(try await stuck() == [3, 2, 1])
+            #expect(try await stuck(since: now + 3 * Self.minute) == [3, 2])
+            try await note(.firstSync, 1, minutes: [1, 2, 3])
+            #expect(try await stuck() == [3, 2, 1], "a newer replica has begun since: it is another matter")
+            _ = try await store.noteTrouble(.firstSync, code: "", count: 8, of: ReplicaID(rawValue: 4), at: now)
+            #expect(try await stuck() == [3, 2, 1, 4])
+        }
+    }
+}

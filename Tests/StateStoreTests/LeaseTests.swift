@@ -1,0 +1,257 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+import Testing
+
+/// Who may sync for a principal where several gateways share a state (finding 7).
+@Suite struct LeaseTests {
+    private static let day: Int64 = 86_400_000
+
+    /// A gateway that asks for Alice's lease.
+    private func take(
+        _ holder: String, in store: any StateStore, lifetime: Int64 = day, presented: Int64? = nil
+    ) async throws -> (context: StoredPullContext, lease: LeaseAnswer) {
+        try await store.pullContext(
+            principal: alice, session: phone, presented: try presented.map(cursor),
+            taking: LeaseRequest(holder: holder, lifetime: lifetime, callTimeout: 600_000, now: .ofTests))
+    }
+
+    private func taken(
+        _ holder: String, in store: any StateStore, lifetime: Int64 = day
+    ) async throws -> (lease: Lease, from: String?, distrust: Int64) {
+        let answer = try await take(holder, in: store, lifetime: lifetime).lease
+        guard case .taken(let lease, let from, let distrust) = answer else { throw StateError.leaseLost }
+        return (lease, from?.name, distrust)
+    }
+
+    /// Asks in vain, and returns who has the lease.
+    private func refusedBy(_ holder: String, in store: any StateStore) async throws -> LeaseHolder? {
+        guard case .held(let other) = try await take(holder, in: store).lease else { return nil }
+        return other
+    }
+
+    /// Lets a lease of this gateway run out.
+    private func expired(_ holder: String, in store: any StateStore) async throws -> Lease {
+        let lease = try await taken(holder, in: store, lifetime: 50).lease
+        try await Task.sleep(for: .milliseconds(120))
+        return lease
+    }
+
+    private func write<R: Sendable>(
+        under lease: Lease, givingBack: Bool = false, _ body: () async throws -> R
+    ) async throws -> R {
+        try await RunningLease.$current.withValue(RunningLease(lease, isGivenBack: givingBack)) { try await body() }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `one gateway at a time has the lease of a principal`(backing: StateBacking) async throws {
+        try await backing { store in
+            #expect(store.needsLeases)
+            let first = try await taken("a", in: store)
+            #expect(first.lease.holder == "a" && first.from == nil && first.distrust == 0)
+            let holder = try await refusedBy("b", in: store)
+            #expect(holder?.name == "a" && holder?.since ?? 0 > 0)
+            // Another principal's is another lease.
+            let other = try await store.pullContext(
+                principal: bob, session: phone, presented: nil,
+                taking: LeaseRequest(holder: "b", lifetime: 1_000, callTimeout: 0, now: .ofTests))
+            #expect(other.lease.lease != nil)
+
+            try await store.giveBack(first.lease)
+            let second = try await taken("b", in: store)
+            #expect(second.lease.fence > first.lease.fence && second.from == nil && second.distrust == 0)
+            // One that was given back already is nobody's business.
+            try await store.giveBack(first.lease)
+            #expect(try await refusedBy("a", in: store)?.name == "b")
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `of many gateways that ask at once one gets the lease`(backing: StateBacking) async throws {
+        try await backing { store in
+            let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        try await take("g\(number)", in: store).lease.lease != nil
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(taken == 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `a lease that was not given back passes on when it has run out, and positions are forgotten`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let vector = CheckpointVector(["AlbumV1": "t"])
+            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            try await store.setPosition(.at(vector), principal: bob, session: phone, at: now)
+            let old = try await expired("a", in: store)
+            let (context, answer) = try await take("b", in: store, lifetime: 30_000)
+            let lease = try #require(answer.lease)
+            #expect(lease.fence > old.fence)
+            guard case .taken(_, let from, let distrust) = answer else { return }
+            #expect(from?.name == "a" && (300_000...630_000).contains(distrust))
+            #expect(context.session.position == .unknown)
+            #expect(try await store.context(of: bob).session.position == .at(vector))
+            // The calls of the first gateway may arrive whoever has the lease now.
+            try await store.giveBack(lease)
+            let next = try await taken("c", in: store)
+            #expect(next.from == nil && (300_000...630_000).contains(next.distrust))
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `a gateway takes its own lease again at once, and trusts itself`(backing: StateBacking) async throws {
+        try await backing { store in
+            let vector = CheckpointVector(["AlbumV1": "t"])
+            let first = try await taken("a", in: store)
+            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            let second = try await take("a", in: store)
+            let lease = try #require(second.lease.lease)
+            #expect(lease.fence > first.lease.fence && second.lease == .taken(lease, from: nil, distrust: 0))
+            #expect(second.context.session.position == .at(vector))
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `what a gateway writes after its lease has passed on fails and changes nothing`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            try await store.begin(try row(1_000))
+            let journal = try await store.beginPush(
+                JournalOpening(presented: nil, operations: 1, notes: []), principal: alice, at: now)
+            let old = try await expired("a", in: store)
+            try await write(under: old) {
+                // Nobody has asked for it yet.
+                try await store.confirm(principal: alice, cursor: try cursor(1_000), at: now)
+            }
+            let new = try await taken("b", in: store).lease
+            let before = try await store.context(1_000)
+            let writes: [@Sendable () async throws -> Void] = [
+                {
+                    try await store.commit(
+                        PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now))
+                },
+                { try await store.commit(PullCommit(row: try row(1_001, replica: 2), replica: .new, now: now)) },
+                { try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now) },
+                { _ = try await store.raiseGeneration(principal: alice, session: phone, at: now) },
+                { try await store.note([PushNote(table: "t", id: "x", state: .seen)], principal: alice, at: now) },
+                {
+                    try await store.saveReceipt(
+                        Receipt(status: 200, contentType: "text/plain", body: []), principal: alice, digest: "d",
+                        at: now,
+                        expiresAt: now + 1_000)
+                },
+                {
+                    var step = JournalStep()
+                    step.applied = [0]
+                    try await store.advance(step, of: journal, at: now)
+                },
+                { try await store.endPush(JournalEnd(step: JournalStep()), of: journal, at: now) },
+                { try await store.closeJournal(journal, with: JournalClosure(), at: now) },
+                { try await store.renew(old, for: 1_000, at: now) },
+            ]
+            for (index, call) in writes.enumerated() {
+                await #expect(throws: StateError.leaseLost, "write \(index)") { try await write(under: old, call) }
+            }
+            #expect(try await store.context(1_000) == before)
+            // The operator's commands hold no lease, and the new holder's number is good.
+            try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now)
+            try await write(under: new) {
+                try await store.commit(PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now))
+            }
+            #expect(try await store.context(1_001).row != nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `a write can give the lease back, and one that fails does not`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(try row(1_000))
+            let lease = try await taken("a", in: store).lease
+            await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
+                try await write(under: lease, givingBack: true) { try await store.begin(try row(900, replica: 2)) }
+            }
+            #expect(try await refusedBy("b", in: store)?.name == "a")
+            try await write(under: lease, givingBack: true) { try await store.dropReceipts(principal: alice) }
+            // As long as nobody else has it, what its last holder still has to say is in order.
+            try await write(under: lease) { try await store.dropReceipts(principal: alice) }
+            await #expect(throws: StateError.leaseLost) { try await store.renew(lease, for: 1_000, at: now) }
+            let next = try await taken("b", in: store)
+            #expect(next.from == nil && next.distrust == 0)
+            await #expect(throws: StateError.leaseLost) {
+                try await write(under: lease, givingBack: true) { try await store.dropReceipts(principal: alice) }
+            }
+            #expect(try await refusedBy("c", in: store)?.name == "b")
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `a lease that is renewed does not run out`(backing: StateBacking) async throws {
+        try await backing { store in
+            let lease = try await taken("a", in: store, lifetime: 2_000).lease
+            try await store.renew(lease, for: Self.day, at: .ofTests)
+            try await Task.sleep(for: .milliseconds(2_100))
+            #expect(try await refusedBy("b", in: store)?.name == "a")
+        }
+    }
+
+    @Test(arguments: StateBacking.shared)
+    func `who gets a lease sees everything that its last holder has written`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(try row(1_000))
+            for number in 0..<10 {
+                let value = Int64(1_001 + number)
+                let lease = try await taken("a", in: store).lease
+                async let next = {
+                    while true {
+                        let (context, answer) = try await take("b", in: store)
+                        if let lease = answer.lease { return (context.newest, lease) }
+                    }
+                }()
+                try await write(under: lease, givingBack: true) {
+                    try await store.begin(try row(value, replica: value))
+                }
+                let (newest, other) = try await next
+                #expect(newest == (try cursor(value)))
+                try await store.giveBack(other)
+            }
+        }
+    }
+
+    @Test func `a file has one gateway, whose leases cost nothing`() async throws {
+        try await StateBacking.all[0].callAsFunction { store in
+            #expect(!store.needsLeases)
+            let first = try await taken("a", in: store)
+            _ = try await taken("b", in: store)
+            try await store.renew(first.lease, for: 1, at: now)
+            try await store.giveBack(first.lease)
+        }
+    }
+}
+
+extension LeaseAnswer {
+    /// The lease, if it was taken.
+    fileprivate var lease: Lease? {
+        if case .taken(let lease, _, _) = self { lease } else { nil }
+    }
+}
+
+extension Instant {
+    /// The real time, in which leases run out in every store.
+    fileprivate static var ofTests: Instant {
+        let (seconds, attoseconds) = (ContinuousClock.now - .lease).components
+        return now + seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension ContinuousClock.Instant {
+    fileprivate static let lease = ContinuousClock.now
+}
