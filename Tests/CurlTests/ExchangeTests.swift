@@ -24,14 +24,7 @@ func withReactor<Result>(
 }
 
 @Suite struct ExchangeTests {
-    /// Every transfer must ignore it, so it is set for all tests of the process.
-    static let proxy: Void = {
-        setenv("http_proxy", "http://127.0.0.1:1", 1)
-        setenv("ALL_PROXY", "http://127.0.0.1:1", 1)
-    }()
-
     @Test func `a request goes out exactly as it was made`() async throws {
-        Self.proxy
         let requests = Events(of: String.self)
         try await LoopbackServer.run { peer in
             while let request = try await peer.readRequest() {

@@ -69,6 +69,8 @@ struct GatewayProcess: Sendable {
                 program.path, file.path, disk,
             ]
         }
+        // The backend is reached without the proxy of the environment, in every test.
+        for name in ["http_proxy", "https_proxy", "ALL_PROXY"] { environment[name] = "http://127.0.0.1:1" }
         process.environment = environment.merging(variables) { $1 }
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardOutput = FileHandle.nullDevice

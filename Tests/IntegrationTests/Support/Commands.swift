@@ -27,6 +27,9 @@ enum Commands {
                         let (process, pipe) = (Process(), Pipe())
                         process.executableURL = URL(filePath: "/usr/bin/\(arguments[0])")
                         process.arguments = Array(arguments.dropFirst())
+                        // What runs here is reached without a proxy.
+                        process.environment = ProcessInfo.processInfo.environment
+                            .merging(["no_proxy": "*", "NO_PROXY": "*"]) { $1 }
                         process.standardInput = FileHandle.nullDevice
                         process.standardOutput = pipe
                         process.standardError = pipe

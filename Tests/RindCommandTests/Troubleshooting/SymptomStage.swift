@@ -130,7 +130,7 @@ struct SymptomStage {
             to: gateway.directory.appending(path: "journal"), atomically: true, encoding: .utf8)
         // The installed program's name, and the journal of the service.
         let functions = "rind() { '\(RunningCommand.executable)' \"$@\"; }\njournalctl() { cat journal; }\n"
-        // Other tests of this process set a proxy, which the page's commands would use.
+        // What runs here is reached without a proxy.
         let variables = environment.merging(["no_proxy": "*", "NO_PROXY": "*"]) { $1 }.merging(changed) { $1 }
         let result = try await RunningCommand(
             ["-c", functions + command], program: "/bin/sh", environment: variables, directory: gateway.directory
