@@ -13,6 +13,8 @@ package struct SyncFigures: Sendable {
     package var replica: String?
     /// The cursor that the client sent.
     package var presented: Int64?
+    /// The ages of the client's cursor and of its device; nil if the state knows neither.
+    package var ages: Ages?
     /// The cursor that the client got.
     package var cursor: Int64?
     /// `first`, `later`, `replacement`, `idle` or `push`.
@@ -60,6 +62,19 @@ package struct SyncFigures: Sendable {
     package var repairs: Int { diffed.repairs }
     /// Deletions that the diff has held back.
     package var heldBack: Int { diffed.heldBack }
+
+    /// The ages of a cursor and of the device that presents it.
+    package struct Ages: Sendable {
+        /// The time since the cursor was made, so the most that the client lacks.
+        package let cursor: Duration
+        /// The time since the first pull of the device.
+        package let device: Duration
+
+        init(of cursor: Cursor, since began: Instant, at now: Instant) {
+            self.cursor = .milliseconds(max(0, now.milliseconds(since: cursor.time)))
+            device = .milliseconds(max(0, now.milliseconds(since: began)))
+        }
+    }
 
     /// Creates figures of nothing.
     package init() {}

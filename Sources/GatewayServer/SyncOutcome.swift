@@ -52,6 +52,17 @@ extension GatewayMetrics {
         add(.ledgerRepairs, figures.repairs)
         add(.heldBack, figures.heldBack)
         if let reason = figures.restart { count(.fullStreams, labels: Labels(first: reason)) }
+        if let ages = figures.ages {
+            observe(.checkpointLag, ages.cursor, labels: Labels(first: ages.deviceClass))
+        }
         for (table, records) in figures.conflicts { add(.conflicts, records, labels: Labels(first: table)) }
+    }
+}
+
+extension SyncFigures.Ages {
+    /// The age of the device in one of a few words, as a label.
+    fileprivate var deviceClass: String {
+        let ends: [(days: Int64, name: String)] = [(1, "day"), (7, "week"), (30, "month")]
+        return ends.first { device < .seconds($0.days * 86_400) }?.name ?? "older"
     }
 }

@@ -34,6 +34,7 @@ extension Contents {
         context.isFork = replica.tip.map { $0 != presented && $0 != row.parent } ?? false
         context.acceptedAt = replica.acceptedAt
         context.resyncAt = replica.resyncAt
+        context.firstSeen = replica.firstSeen
         // The pushes of another device show nothing about this one.
         context.pushedVersion = context.isFork ? nil : replica.pushedVersion
         context.hasRedeliveries = replica.redeliveries.values.contains { $0.delivered.map { $0 > presented } ?? true }

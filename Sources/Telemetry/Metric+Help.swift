@@ -14,6 +14,7 @@ extension Metric {
         case .rows, .deletions, .rowBytes: ["table", "direction"]
         case .conflicts: ["table"]
         case .fullStreams: ["reason"]
+        case .checkpointLag: ["age"]
         case .calls: ["status"]
         case .identities, .reloads: ["result"]
         case .spool, .spoolLimit: ["where"]
@@ -39,6 +40,9 @@ extension Metric {
         case .rowBytes: "Bytes of these records as JSON, without compression."
         case .conflicts: "Pushed records that were refused since they were changed elsewhere."
         case .fullStreams: "Pulls that streamed everything although the client had a timestamp, by the reason."
+        case .checkpointLag:
+            "Age of the timestamp with which a pull begins, by the age of its device: day, week, month or older (less "
+                + "than so long since its first pull)."
         case .lines: "Lines that the backend has streamed for pulls."
         case .lineBytes: "Bytes of these lines, without compression."
         case .resumes: "Streams of the backend that broke and were resumed."

@@ -12,6 +12,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case rowBytes = "rind_row_bytes_total"
     case conflicts = "rind_conflicts_total"
     case fullStreams = "rind_full_streams_total"
+    case checkpointLag = "rind_checkpoint_lag_seconds"
     case lines = "rind_backend_lines_total"
     case lineBytes = "rind_backend_bytes_total"
     case resumes = "rind_backend_resumes_total"
@@ -61,7 +62,7 @@ package enum Metric: String, CaseIterable, Sendable {
     /// The kind of the metric.
     package var kind: Kind {
         switch self {
-        case .syncTime, .stageTime: .histogram
+        case .syncTime, .stageTime, .checkpointLag: .histogram
         default: rawValue.hasSuffix("_total") ? .counter : .gauge
         }
     }
@@ -70,7 +71,14 @@ package enum Metric: String, CaseIterable, Sendable {
     package var isRead: Bool { self == .cpu || self == .breakerOpenings || self == .breakerRefusals }
 
     /// The upper ends of the buckets of a histogram, in seconds.
-    package static let buckets: [Double] = [
+    package var buckets: [Double] { self == .checkpointLag ? Self.lagBuckets : Self.timeBuckets }
+
+    private static let timeBuckets: [Double] = [
         0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+    ]
+
+    /// The ends from a minute to 90 days, since backends forget tokens after weeks.
+    private static let lagBuckets: [Double] = [
+        60, 600, 3_600, 21_600, 86_400, 259_200, 604_800, 1_209_600, 2_592_000, 7_776_000,
     ]
 }

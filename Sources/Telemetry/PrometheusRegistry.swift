@@ -43,7 +43,9 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
         guard let metric = Metric(rawValue: label), metric.kind == .histogram else {
             return NOOPMetricsHandler.instance
         }
-        if case .histogram(let series) = find(metric, dimensions, or: .histogram(HistogramSeries())) { return series }
+        if case .histogram(let series) = find(metric, dimensions, or: .histogram(HistogramSeries(metric.buckets))) {
+            return series
+        }
         return NOOPMetricsHandler.instance
     }
 
@@ -102,7 +104,7 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
 
     private static func lines(_ metric: Metric, _ labels: [String], of content: HistogramSeries.Content) -> String {
         var (text, count) = ("", 0)
-        for (index, end) in (Metric.buckets.map(number) + ["+Inf"]).enumerated() {
+        for (index, end) in (metric.buckets.map(number) + ["+Inf"]).enumerated() {
             count += content.counts[index]
             text += line("\(metric.rawValue)_bucket", labels + ["le=\"\(end)\""], value: Double(count))
         }

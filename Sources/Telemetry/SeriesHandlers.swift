@@ -26,21 +26,26 @@ final class GaugeSeries: MeterHandler, Sendable {
     func decrement(by amount: Double) { current.withLockedValue { $0 -= amount } }
 }
 
-/// Counts durations in the buckets of ``Metric/buckets``.
+/// Counts durations in the buckets of a histogram.
 final class HistogramSeries: TimerHandler, Sendable {
     struct Content: Sendable {
         /// The number of durations in each bucket alone, the last one for those beyond all.
-        var counts = [Int](repeating: 0, count: Metric.buckets.count + 1)
+        var counts: [Int]
         var nanoseconds: Int64 = 0
     }
 
-    private static let ends = Metric.buckets.map { Int64($0 * 1e9) }
-    private let box = NIOLockedValueBox(Content())
+    private let ends: [Int64]
+    private let box: NIOLockedValueBox<Content>
+
+    init(_ buckets: [Double]) {
+        ends = buckets.map { Int64($0 * 1e9) }
+        box = NIOLockedValueBox(Content(counts: [Int](repeating: 0, count: buckets.count + 1)))
+    }
 
     var content: Content { box.withLockedValue(\.self) }
 
     func recordNanoseconds(_ duration: Int64) {
-        let index = Self.ends.firstIndex { duration <= $0 } ?? Self.ends.count
+        let index = ends.firstIndex { duration <= $0 } ?? ends.count
         box.withLockedValue {
             $0.counts[index] += 1
             $0.nanoseconds &+= duration

@@ -39,6 +39,8 @@ import Testing
                 #"rind_rows_total{table="tags",direction="out"}"#: 2,
                 #"rind_rows_total{table="tags",direction="in"}"#: 1,
                 #"rind_row_bytes_total{table="tags",direction="in"}"#: 25,
+                #"rind_checkpoint_lag_seconds_count{age="day"}"#: 1,
+                #"rind_checkpoint_lag_seconds_bucket{age="day",le="600"}"#: 1,
                 #"rind_identities_total{result="asked"}"#: 1, #"rind_requests_total{kind="proxy",status="2xx"}"#: 1,
                 "rind_state_up": 1, "rind_quarantine_lines": 0, #"rind_journals{state="open"}"#: 0, "rind_draining": 0,
                 "rind_pulls_running": 0, "rind_pulls_limit": 64,

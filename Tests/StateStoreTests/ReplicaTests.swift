@@ -29,6 +29,18 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `a pull learns when its device came first, whatever it presents`(backing: StateBacking) async throws {
+        try await backing { store in
+            try await store.begin(row(1, replica: 10), at: now)
+            #expect(try await store.context(1).firstSeen == now)
+            try await store.proceed(row(3, replica: 10, parent: 1), at: now + 7)
+            #expect(try await store.context(3).firstSeen == now)
+            #expect(try await store.context(1).firstSeen == now)
+            #expect(try await store.context(2).firstSeen == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `what a replica last did is noted at once, the same thing again only after the interval`(backing: StateBacking)
         async throws
     {

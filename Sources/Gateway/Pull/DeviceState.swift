@@ -19,6 +19,8 @@ struct DeviceState {
     var skipsDamage = false
     /// The ledgers that the diff has read, with their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
+    /// The ages of the presented cursor and of the device; nil if the state knows neither.
+    private(set) var ages: SyncFigures.Ages?
     /// The time at which the backend last accepted the session's credential, as the state has it.
     private(set) var lastAccepted: Instant?
     /// True if the cursor began another device, whose replica does not exist yet.
@@ -60,6 +62,9 @@ struct DeviceState {
                 metadata: ["code": "pull.foreign_cursor"])
         }
         row = context.row
+        ages = context.row.flatMap { row in
+            context.firstSeen.map { SyncFigures.Ages(of: row.cursor, since: $0, at: scope.now) }
+        }
         isFork = context.isFork
         isBehind = context.newestOfReplica.map { newest in context.row.map { newest > $0.cursor } ?? false } ?? false
         troubles = context.troubles

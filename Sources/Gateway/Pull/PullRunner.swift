@@ -105,6 +105,7 @@ struct PullRunner {
     /// Loads what is known about the device.
     mutating func loadContext() async throws -> PullContext {
         var context = try await device.load()
+        figures.ages = device.ages
         try await device.loadRedeliveries()
         stream.takeOver(device)
         context.redeliveries = device.redeliveries

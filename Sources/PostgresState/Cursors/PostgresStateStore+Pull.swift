@@ -190,6 +190,7 @@ extension StoredPullContext {
         isFork = anchor.tip.map { $0 != cursor && $0 != found.parent } ?? false
         acceptedAt = anchor.acceptedAt
         resyncAt = anchor.resyncAt
+        firstSeen = anchor.firstSeen
         // The pushes of another device show nothing about this one.
         pushedVersion = isFork ? nil : anchor.pushedVersion
         ledger = chain.outline(anchor)

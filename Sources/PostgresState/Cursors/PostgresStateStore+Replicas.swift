@@ -60,7 +60,7 @@ extension PostgresStateStore {
     }
 
     private static let description = """
-        SELECT \(LedgerAnchor.columns), r.confirmed, r.first_seen, r.last_seen, r.last_result, c.cursor,
+        SELECT \(LedgerAnchor.columns), r.confirmed, r.last_seen, r.last_result, c.cursor,
             coalesce(r.schema_version, r.pushed_version, c.schema_version), coalesce(c.comparisons, ''::bytea),
             coalesce((SELECT sum(n.bytes)::bigint FROM layer l JOIN layer_count n ON n.layer = l.id
                 WHERE l.replica = r.id), 0)
@@ -96,8 +96,8 @@ extension PostgresStateStore {
 extension ReplicaRow {
     fileprivate init(_ row: PostgresRow, _ anchor: LedgerAnchor, cursorLead: Int64) throws {
         try self.init(
-            id: anchor.replica, principal: anchor.principal, isConfirmed: row.bool(11),
-            firstSeen: row.instantSince1970(12), lastSeen: row.instantSince1970(13), lastResult: row.text(14),
+            id: anchor.replica, principal: anchor.principal, isConfirmed: row.bool(12),
+            firstSeen: anchor.firstSeen, lastSeen: row.instantSince1970(13), lastResult: row.text(14),
             newest: row.cursor(15), schemaVersion: row.optionalInt(16), tip: anchor.tip,
             horizon: anchor.horizon.flatMap(Cursor.init(rawValue:)),
             ledgerBytes: anchor.base == nil ? 0 : Int(row.integer(18)),

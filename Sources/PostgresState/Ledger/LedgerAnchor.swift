@@ -21,6 +21,7 @@ struct LedgerAnchor: Sendable {
     var compactAfter: Int64
     var acceptedAt: Instant
     var resyncAt: Instant
+    var firstSeen: Instant
     /// The schema version that the replica's pushes show.
     var pushedVersion: Int?
 
@@ -39,7 +40,7 @@ extension LedgerAnchor {
     /// The columns of the table `replica`, as `r`, in the order in which the initialiser reads them.
     static let columns = """
         r.id, r.principal, r.tip, r.base, r.compacted, r.horizon, r.ledger_version, r.compact_after, r.accepted_at,
-        r.resync_at, r.pushed_version
+        r.resync_at, r.pushed_version, r.first_seen
         """
 
     /// Reads the columns of a row from an index on.
@@ -50,7 +51,7 @@ extension LedgerAnchor {
             compacted: row.optionalInteger(first + 4), horizon: row.optionalInteger(first + 5),
             version: Int(row.number(first + 6)), compactAfter: row.integer(first + 7),
             acceptedAt: row.instantSince1970(first + 8), resyncAt: row.instantSince1970(first + 9),
-            pushedVersion: row.optionalInt(first + 10))
+            firstSeen: row.instantSince1970(first + 11), pushedVersion: row.optionalInt(first + 10))
     }
 
     /// Returns the outline of the ledger without a cursor.

@@ -90,7 +90,7 @@ extension PostgresStateStore {
             let rows = try await transaction.query(try Self.presentable(principal)).rows
             let ledgers = try rows.flatMap { row in
                 let anchor = try LedgerAnchor(row)
-                let cursors = try anchor.tip.map { [$0, try row.cursor(12)] } ?? [try row.cursor(11)]
+                let cursors = try anchor.tip.map { [$0, try row.cursor(13)] } ?? [try row.cursor(12)]
                 return cursors.compactMap { $0 }.map { (anchor, $0) }
             }
             guard !ledgers.isEmpty else { return [] }
@@ -126,7 +126,7 @@ extension PostgresStateStore {
             ).rows.first
             guard let row else { return nil }
             let anchor = try LedgerAnchor(row)
-            guard let cursor = try row.cursor(11) else { return anchor.outline }
+            guard let cursor = try row.cursor(12) else { return anchor.outline }
             let chain = try await transaction.query(try .chain(from: cursor, of: anchor.principal))
             return try LedgerChain(chain.rows).outline(anchor)
         }

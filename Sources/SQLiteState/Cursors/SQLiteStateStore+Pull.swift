@@ -56,6 +56,7 @@ extension Database {
             context.isFork = anchor.tip.map { $0 != presented && $0 != row.parent } ?? false
             context.acceptedAt = anchor.acceptedAt
             context.resyncAt = anchor.resyncAt
+            context.firstSeen = anchor.firstSeen
             // The pushes of another device show nothing about this one.
             context.pushedVersion = context.isFork ? nil : anchor.pushedVersion
             let outline = try outline(of: anchor, at: presented, first: step)

@@ -22,6 +22,7 @@ struct LedgerAnchor: Sendable {
     var acceptedAt: Instant
     var resyncAt: Instant
     var lastSeen: Instant
+    var firstSeen: Instant
     /// The schema version that the replica's pushes show.
     var pushedVersion: Int?
 
@@ -56,7 +57,7 @@ extension LedgerAnchor {
     /// The columns of the table `replica`, as `r`, in the order in which the initialiser reads them.
     static let columns = """
         r.principal, r.tip, r.base, r.folded, r.horizon, r.ledger_version, r.fold_after, r.accepted_at, r.resync_at,
-        r.pushed_version, r.last_seen
+        r.pushed_version, r.last_seen, r.first_seen
         """
 
     /// Reads the columns of a row from an index on.
@@ -68,7 +69,8 @@ extension LedgerAnchor {
             compacted: row.optionalInteger(first + 3), horizon: row.optionalInteger(first + 4),
             version: Int(row.number(first + 5)), compactAfter: row.integer(first + 6),
             acceptedAt: row.instantSince1970(first + 7), resyncAt: row.instantSince1970(first + 8),
-            lastSeen: row.instant(first + 10), pushedVersion: row.optionalInteger(first + 9).map(Int.init))
+            lastSeen: row.instant(first + 10), firstSeen: row.instantSince1970(first + 11),
+            pushedVersion: row.optionalInteger(first + 9).map(Int.init))
     }
 }
 
