@@ -53,7 +53,7 @@ extension KeyTable {
             about: """
                 A file has keys or certificates in PEM, or a JWKS; a relative path is relative to this file. It is read at \
                 the start and at each reload. What a URL serves is fetched at the start, every `jwt_refresh`, and for a \
-                token whose key is unknown. No redirect is followed.
+                token whose key may be a new one. No redirect is followed.
                 """),
         .setting(
             "identity", "jwt_ca_file", at: \.identity.jwtCAFile, as: ValueFormat<String>.text("path").optional,

@@ -22,8 +22,9 @@ import Testing
         return identity
     }()
 
-    private static func token(_ issuer: TokenIssuer, _ id: String) throws -> String {
-        try issuer.token(#"{"sub":"ada","exp":9999999999}"#, header: #"{"alg":"ES256","kid":"\#(id)"}"#)
+    private static func token(_ issuer: TokenIssuer, _ id: String?) throws -> String {
+        let kid = id.map { #","kid":"\#($0)""# } ?? ""
+        return try issuer.token(#"{"sub":"ada","exp":9999999999}"#, header: #"{"alg":"ES256"\#(kid)}"#)
     }
 
     /// An issuer whose keys can be exchanged and taken away, and the keys that follow it.
@@ -45,7 +46,7 @@ import Testing
         func serve(_ bytes: [UInt8]?) { served.withLockedValue { $0 = bytes } }
 
         /// Verifies a token; before it comes, and while it waits, keys are fetched if that is due.
-        func outcome(_ issuer: TokenIssuer, _ id: String) async throws -> String {
+        func outcome(_ issuer: TokenIssuer, _ id: String?) async throws -> String {
             clock.run { [keys] in await keys.refresh() }
             await keys.refresh()
             do {
@@ -70,6 +71,36 @@ import Testing
         #expect(try await stage.outcome(new, "new") == "ada")
         #expect(try await stage.outcome(old, "old") == "ada")
         #expect(stage.count == 2)
+    }
+
+    @Test(arguments: [(nil, nil), (nil, "new"), ("old", nil)] as [(key: String?, token: String?)])
+    func `an only key without an id that is replaced is fetched for the first token of the new one`(
+        _ key: String?, _ token: String?
+    ) async throws {
+        let (stage, old, new) = (Stage(), TokenIssuer(), TokenIssuer())
+        stage.serve(TokenIssuer.jwks(old.entry(key)))
+        #expect(try await stage.outcome(old, key) == "ada")
+        stage.serve(TokenIssuer.jwks(new.entry(token)))
+        // A fetch has just been made.
+        #expect(try await stage.outcome(new, token) == "signature")
+        stage.clock.advance(seconds: 11)
+        #expect(try await stage.outcome(new, token) == "ada")
+        #expect(stage.count == 2)
+        stage.clock.advance(seconds: 11)
+        stage.serve(nil)
+        #expect(try await stage.outcome(new, token) == "ada")
+        // Whether it is a new key is unknown.
+        #expect(try await stage.outcome(old, nil) == "identity.keys")
+        #expect(stage.count == 3)
+    }
+
+    @Test func `a token that names a key which has not signed it causes no fetch`() async throws {
+        let (stage, issuer) = (Stage(), TokenIssuer())
+        stage.serve(TokenIssuer.jwks(issuer.entry("one"), TokenIssuer().entry(nil)))
+        #expect(try await stage.outcome(issuer, "one") == "ada")
+        stage.clock.advance(seconds: 11)
+        #expect(try await stage.outcome(TokenIssuer(), "one") == "signature")
+        #expect(stage.count == 1)
     }
 
     @Test func `a token that comes while keys are fetched waits for them`() async throws {

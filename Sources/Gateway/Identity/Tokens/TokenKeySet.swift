@@ -29,14 +29,24 @@ struct TokenKeySet: Sendable {
     /// The number of keys.
     var count: Int { keys.count }
 
-    /// Returns what may verify a token with this key id and algorithm.
-    func candidates(for keyID: String?, _ algorithm: String) -> [any JWTAlgorithm] {
-        let matching = keys.lazy.filter { keyID == nil || $0.id == nil || $0.id == keyID }
-        return Array(matching.compactMap { $0.algorithms[algorithm] }.prefix(Self.maximumTries))
+    /// Returns true if one of the keys has signed a token.
+    func verifies(_ token: SignedToken) -> Bool {
+        let matching = keys.lazy.filter { token.keyID == nil || $0.id == nil || $0.id == token.keyID }
+        return matching.compactMap { $0.algorithms[token.algorithm] }.prefix(Self.maximumTries).contains { key in
+            // Some keys throw for a signature of another length.
+            (try? key.verify(token.signature, signs: token.signed)) ?? false
+        }
     }
 
-    /// Returns true if a token that names this key id has one.
-    func knows(_ keyID: String?) -> Bool { keyID == nil || keys.contains { $0.id == nil || $0.id == keyID } }
+    /// Returns true if a key has the id that a token names, so that no other key can have signed it.
+    func hasKey(named keyID: String?) -> Bool { keyID != nil && keys.contains { $0.id == keyID } }
+
+    /// Returns the reason why a token that no key verifies is refused.
+    func refusal(of token: SignedToken) -> TokenRefusal {
+        token.keyID == nil || keys.contains { $0.id == nil || $0.id == token.keyID }
+            ? TokenRefusal(.signature, "no key of the issuer has signed the token")
+            : TokenRefusal(.key, "the issuer has no such key")
+    }
 
     /// Reads keys from a JWKS (RFC 7517), or from blocks of PEM; those that fit no allowed algorithm are left out.
     ///

@@ -31,7 +31,7 @@ package final class TokenKeys: Sendable {
         var triedAt = Instant.earliest
         /// The number of fetches that have ended.
         var fetches = 0
-        /// True if a token has come whose key is unknown, or while keys are fetched: whoever needs them waits.
+        /// True if a token has come whose key may be a new one, or while keys are fetched: whoever needs them waits.
         var isWanted = false
         var hasFailed = false
     }
@@ -107,27 +107,24 @@ package final class TokenKeys: Sendable {
         guard algorithms.contains(token.algorithm) else {
             throw TokenRefusal(.algorithm, "the token's algorithm is none of jwt_algorithms")
         }
-        let keys = try await keys(for: token)
-        let isSigned = keys.candidates(for: token.keyID, token.algorithm).contains { key in
-            // Some keys throw for a signature of another length.
-            (try? key.verify(token.signature, signs: token.signed)) ?? false
-        }
-        guard isSigned else { throw TokenRefusal(.signature, "no key of the issuer has signed the token") }
+        try await checkSignature(of: token)
         let claims = try token.claims()
         try rules.check(claims, at: clock.now)
         return VerifiedToken(claims: claims)
     }
 
-    /// Returns keys that know the one of a token, after a fetch if need be.
-    private func keys(for token: SignedToken) async throws -> TokenKeySet {
-        if let keys = usable, keys.knows(token.keyID) { return keys }
-        let unknown = TokenRefusal(.key, "the issuer has no such key")
-        guard areFetched else { throw unknown }
+    /// Demands that one of the issuer's keys has signed a token; a key that may be a new one is fetched first.
+    private func checkSignature(of token: SignedToken) async throws {
+        if let keys = usable {
+            if keys.verifies(token) { return }
+            guard areFetched, !keys.hasKey(named: token.keyID) else { throw keys.refusal(of: token) }
+        }
         try await waitForFetch()
         guard let keys = usable else { throw GatewayFault.tokenKeys }
-        if keys.knows(token.keyID) { return keys }
+        if keys.verifies(token) { return }
         // Without an answer of the issuer it is unknown whether the key is a new one.
-        throw state.withLockedValue(\.hasFailed) ? GatewayFault.tokenKeys : unknown as any Error
+        let isUnknown = !keys.hasKey(named: token.keyID) && state.withLockedValue(\.hasFailed)
+        throw isUnknown ? GatewayFault.tokenKeys : keys.refusal(of: token) as any Error
     }
 
     /// The keys, unless they are too old.
