@@ -34,8 +34,8 @@ import Testing
         let fetches = NIOLockedValueBox(0)
         let keys: TokenKeys
 
-        init() {
-            keys = TokenKeys(TokenRefreshTests.identity, clock: clock, logger: Logger(label: "test")) {
+        init(_ identity: Configuration.Identity = TokenRefreshTests.identity, after earlier: Stage? = nil) {
+            keys = TokenKeys(identity, after: earlier?.keys, clock: clock, logger: Logger(label: "test")) {
                 [served, fetches] in
                 fetches.withLockedValue { $0 += 1 }
                 guard let bytes = served.withLockedValue({ $0 }) else { throw Unreachable() }
@@ -171,5 +171,30 @@ import Testing
         let (stage, issuer) = (Stage(), TokenIssuer())
         #expect(try await stage.outcome(issuer, "one") == "identity.keys")
         #expect(stage.keys.age == nil)
+    }
+
+    @Test func `keys that were fetched count on after a reload, for as long as they would have`() async throws {
+        let (before, issuer) = (Stage(), TokenIssuer())
+        before.serve(TokenIssuer.jwks(issuer.entry("one")))
+        #expect(try await before.outcome(issuer, "one") == "ada")
+        var identity = Self.identity
+        identity.jwtLeeway = .seconds(1)
+        let after = Stage(identity, after: before)
+        after.clock.advance(seconds: 4_100)
+        #expect(try await after.outcome(issuer, "one") == "ada")
+        after.clock.advance(seconds: 200)
+        #expect(try await after.outcome(issuer, "one") == "identity.keys")
+    }
+
+    @Test func `keys of another source, or for other algorithms, do not count on after a reload`() async throws {
+        let (before, issuer) = (Stage(), TokenIssuer())
+        before.serve(TokenIssuer.jwks(issuer.entry("one")))
+        #expect(try await before.outcome(issuer, "one") == "ada")
+        var identities = [Self.identity, Self.identity]
+        identities[0].jwtKeys = .url("https://other.example/keys")
+        identities[1].jwtAlgorithms = [.es256]
+        for identity in identities {
+            #expect(try await Stage(identity, after: before).outcome(issuer, "one") == "identity.keys")
+        }
     }
 }

@@ -32,12 +32,11 @@ struct KeyFiles: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The configuration.
-    ///   - running: Keys that are in use, by the same settings; they are kept if they are fetched.
+    ///   - running: Keys that are in use; those that were fetched count on.
     ///   - logger: The logger for what happens to them later.
     /// - Returns: The certificate and the keys.
     /// - Throws: ``CommandFailure`` with the file and the reason.
-    func read(_ configuration: Configuration, keeping running: TokenKeys? = nil, logger: Logger) async throws -> Content
-    {
+    func read(_ configuration: Configuration, after running: TokenKeys? = nil, logger: Logger) async throws -> Content {
         let gateway = configuration.gateway
         var content = Content()
         do {
@@ -51,12 +50,12 @@ struct KeyFiles: Sendable {
         switch source {
         case .file(let path): content.tokens = try await tokens(configuration.identity, in: path, logger)
         case .url(let url):
-            if let running {
+            if let running, running.identity == configuration.identity {
                 content.tokens = running
                 break
             }
             content.tokens = TokenKeys(
-                configuration.identity, url: url, by: try transport(configuration.identity.jwtCAFile),
+                configuration.identity, url: url, after: running, by: try transport(configuration.identity.jwtCAFile),
                 clock: SystemClock(), logger: logger)
         }
         return content

@@ -79,9 +79,7 @@ struct Reload: Sendable {
     /// Reads the files of keys; nil if one of them cannot be used, which the log says.
     private func readKeys(_ configuration: GatewayConfig.Configuration, while now: Running) async -> KeyFiles.Content? {
         do {
-            let isSame = configuration.identity == now.configuration.identity
-            return try await parts.keyFiles.read(
-                configuration, keeping: isSame ? now.gateway.tokens : nil, logger: logger)
+            return try await parts.keyFiles.read(configuration, after: now.gateway.tokens, logger: logger)
         } catch {
             let failure = CommandFailure(error)
             logger.error("\(failure.message)", metadata: failure.code.map { ["code": "\($0)"] } ?? [:])

@@ -36,7 +36,8 @@ package final class TokenKeys: Sendable {
         var hasFailed = false
     }
 
-    private let identity: Configuration.Identity
+    /// The settings by which tokens are verified.
+    package let identity: Configuration.Identity
     private let rules: TokenRules
     private let algorithms: Set<String>
     private let clock: any WallClock
@@ -44,9 +45,9 @@ package final class TokenKeys: Sendable {
     private let fetch: (@Sendable () async throws -> [UInt8])?
     private let state: NIOLockedValueBox<State>
 
-    /// Creates keys that are fetched.
+    /// Creates keys that are fetched; those of an earlier configuration count on if they are of the same source.
     init(
-        _ identity: Configuration.Identity, clock: any WallClock, logger: Logger,
+        _ identity: Configuration.Identity, after earlier: TokenKeys? = nil, clock: any WallClock, logger: Logger,
         fetch: @escaping @Sendable () async throws -> [UInt8]
     ) {
         self.identity = identity
@@ -55,7 +56,15 @@ package final class TokenKeys: Sendable {
         self.clock = clock
         self.logger = logger
         self.fetch = fetch
-        state = NIOLockedValueBox(State())
+        var state = State()
+        if let earlier, earlier.identity.jwtKeys == identity.jwtKeys,
+            earlier.identity.jwtAlgorithms == identity.jwtAlgorithms
+        {
+            // Without the time of the last fetch: one that still runs brings nothing to these keys.
+            let taken = earlier.state.withLockedValue { $0 }
+            (state.keys, state.fetchedAt, state.hasFailed) = (taken.keys, taken.fetchedAt, taken.hasFailed)
+        }
+        self.state = NIOLockedValueBox(state)
     }
 
     /// Creates keys that were read from a file.
@@ -73,11 +82,13 @@ package final class TokenKeys: Sendable {
     }
 
     /// Creates keys that are fetched from a URL; ``refresh()`` fetches them for the first time.
+    ///
+    /// Those that an earlier configuration has fetched from there for the same algorithms count on.
     package convenience init(
-        _ identity: Configuration.Identity, url: String, by transport: any HTTPTransport, clock: any WallClock,
-        logger: Logger
+        _ identity: Configuration.Identity, url: String, after earlier: TokenKeys?, by transport: any HTTPTransport,
+        clock: any WallClock, logger: Logger
     ) {
-        self.init(identity, clock: clock, logger: logger) {
+        self.init(identity, after: earlier, clock: clock, logger: logger) {
             let timeouts = CurlTimeouts(
                 connect: .seconds(5), firstByte: .seconds(5), idle: .seconds(5), total: .seconds(10))
             let request = CurlRequest(url: url, fields: [.accept: "application/json"], timeouts: timeouts)
