@@ -77,6 +77,23 @@ import Testing
         #expect(plain.bearerParts == [Array("bearer".utf8), Array("bearer t".utf8)])
     }
 
+    @Test func `the field in which a proxy names the caller is no token`() throws {
+        func credential(_ user: String, _ pairs: (String, String)...) throws -> Credential {
+            let fields = try Self.fields([("x-user", user)] + pairs)
+            return try #require(Credential(fields, tokenHeaders: [], proxyField: "x-user"))
+        }
+        let cookies = try ["sid=1", "sid=2"].map { try credential("ada", ("cookie", $0)) }
+        #expect(cookies[0].sessionParts != cookies[1].sessionParts)
+        #expect(cookies[0].bearerToken == nil && cookies[0].bearerParts == nil)
+        let token = ("authorization", "Bearer t")
+        let tokens = try ["_ga=1", "_ga=2"].map { try credential("ada", token, ("cookie", $0)) }
+        #expect(tokens[0].sessionParts == tokens[1].sessionParts)
+        #expect(tokens[0].bearerToken == "t")
+        // A proxy may have one token for all callers.
+        #expect(try credential("ada", token).sessionParts != credential("bob", token).sessionParts)
+        #expect(try credential("ada").sessionParts != credential("bob").sessionParts)
+    }
+
     @Test func `a second token beside a shared one makes another caller`() throws {
         func parts(_ token: String) throws -> [[UInt8]]? {
             let fields = try Self.fields([("authorization", "Basic c3RhZ2luZw=="), ("x-jwt-token", token)])

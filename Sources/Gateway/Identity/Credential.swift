@@ -10,6 +10,8 @@ struct Credential: Sendable {
 
     /// The fields that carry the credential, in a fixed order.
     let fields: [Field]
+    /// The name, in lower case, of the field in which a proxy names the caller: it is no token.
+    private let proxyField: String?
     /// Fields that carry no credential but may affect which data the backend shows, such as one that names a tenant.
     let context: [Field]
 
@@ -18,13 +20,16 @@ struct Credential: Sendable {
     /// - Parameters:
     ///   - requestFields: The request's header fields.
     ///   - tokenHeaders: Further names that carry a credential, in lower case.
+    ///   - proxyField: The name of the field in which a proxy names the caller, in lower case.
     ///   - contextHeaders: Names of other forwarded fields that are not declared harmless, in lower case.
-    init?(_ requestFields: HTTPFields, tokenHeaders: [String], contextHeaders: [String] = []) {
+    init?(
+        _ requestFields: HTTPFields, tokenHeaders: [String], proxyField: String? = nil, contextHeaders: [String] = []
+    ) {
         var found: [(name: String, value: String)] = []
         if let authorization = requestFields[.authorization].map(Self.normalized), !authorization.isEmpty {
             found.append(("authorization", authorization))
         }
-        for name in tokenHeaders {
+        for name in tokenHeaders + [proxyField].compactMap({ $0 }) {
             guard let field = HTTPField.Name(name), let value = requestFields[field], !value.isEmpty else { continue }
             found.append((name, value))
         }
@@ -32,6 +37,7 @@ struct Credential: Sendable {
         if !cookies.isEmpty { found.append(("cookie", cookies)) }
         guard !found.isEmpty else { return nil }
         fields = found
+        self.proxyField = proxyField
         context = contextHeaders.compactMap { name in
             HTTPField.Name(name).flatMap { requestFields[$0] }.map { (name, $0) }
         }
@@ -53,10 +59,12 @@ struct Credential: Sendable {
     }
 
     /// The parts that identify the backend's session: the tokens, or the cookies if there is no token, with the
-    /// context.
+    /// proxy's field and the context.
     ///
     /// Cookies change for reasons of their own, so they count only if there is nothing better.
-    var sessionParts: [[UInt8]] { Self.parts((tokens.isEmpty ? fields : tokens) + context) }
+    var sessionParts: [[UInt8]] {
+        Self.parts((tokens.isEmpty ? fields : fields.filter { $0.name != "cookie" }) + context)
+    }
 
     /// Returns the parts that identify the session if one cookie stands for it; nil if there is no such cookie.
     func sessionParts(ofCookie name: String) -> [[UInt8]]? {
@@ -94,7 +102,7 @@ struct Credential: Sendable {
         return nil
     }
 
-    private var tokens: [Field] { fields.filter { $0.name != "cookie" } }
+    private var tokens: [Field] { fields.filter { $0.name != "cookie" && $0.name != proxyField } }
 
     private static func parts(_ fields: some Sequence<Field>) -> [[UInt8]] {
         fields.flatMap { [Array($0.name.utf8), Array($0.value.utf8)] }

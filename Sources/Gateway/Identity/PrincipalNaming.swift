@@ -14,6 +14,7 @@ package struct PrincipalNaming: Sendable {
     package let source: PrincipalSource
     private let digests: KeyedDigest
     private let tokenHeaders: [String]
+    private let proxyField: String?
     private let contextHeaders: [String]
 
     /// Creates the naming that a configuration defines.
@@ -23,7 +24,8 @@ package struct PrincipalNaming: Sendable {
 
     init(_ configuration: Configuration, _ digests: KeyedDigest) {
         source = configuration.identity.principal
-        tokenHeaders = configuration.credentialHeaders
+        tokenHeaders = configuration.wire.tokenHeader
+        proxyField = configuration.identity.proxyField
         contextHeaders = configuration.contextHeaders
         self.digests = digests
     }
@@ -60,7 +62,7 @@ package struct PrincipalNaming: Sendable {
 
     /// Returns the credential that a request carries.
     func credential(in fields: HTTPFields) -> Credential? {
-        Credential(fields, tokenHeaders: tokenHeaders, contextHeaders: contextHeaders)
+        Credential(fields, tokenHeaders: tokenHeaders, proxyField: proxyField, contextHeaders: contextHeaders)
     }
 
     func principal(of credential: Credential) -> Principal? {
