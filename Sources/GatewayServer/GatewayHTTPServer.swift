@@ -96,6 +96,7 @@ package struct GatewayHTTPServer: Service {
     package func reload(
         service: any SyncService, configuration: Configuration, origin: ConfigurationOrigin? = nil
     ) {
+        admin.figures.replace(service: service)
         admin.status.replace(service: service, origin: origin)
         responder.replace(
             by: GatewayResponder(

@@ -14,7 +14,7 @@ final class MetricsResponder: Sendable {
     private static let pause = Duration.seconds(30)
 
     private let metrics: GatewayMetrics
-    private let service: any SyncService
+    private let service: NIOLockedValueBox<any SyncService>
     private let requests: OpenRequests
     private let connections: ConnectionCount
     private let certificate: CurrentCertificate
@@ -26,14 +26,18 @@ final class MetricsResponder: Sendable {
     ) {
         self.certificate = certificate
         self.metrics = metrics
-        self.service = service
+        self.service = NIOLockedValueBox(service)
         self.requests = requests
         self.connections = connections
     }
 
+    /// Answers with the readings of another service from now on.
+    func replace(service: any SyncService) { self.service.withLockedValue { $0 = service } }
+
     /// Answers with all metrics.
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
         guard request.method == .get || request.method == .head else { throw RequestFailure(allowed: ["GET", "HEAD"]) }
+        let service = service.withLockedValue { $0 }
         metrics.set(await service.readings(deep: isQuestionDue()))
         metrics.set(ProcessReadings.all)
         metrics.set([

@@ -65,6 +65,46 @@ struct TokenKeysTests {
         }
     }
 
+    @Test func `after a reload the metrics are those of the keys in use, and fetched keys count on`() async throws {
+        let issuer = TestIssuer()
+        let isAway = NIOLockedValueBox(false)
+        try await LoopbackServer.run { peer in
+            while try await peer.readRequest() != nil {
+                let status = isAway.withLockedValue { $0 } ? "503 Unavailable" : "200 OK"
+                try await peer.answer(issuer.jwks(), status: status)
+            }
+        } _: { server in
+            var options = StackOptions()
+            options.backend.accounts[0].tokens.append(try issuer.token("ada"))
+            let token = try #require(options.backend.accounts[0].tokens.last)
+            try await GatewayStack.withBackend(options) { backend, directory in
+                try await GatewayProcess.with(
+                    backend: try await backend.url, directory: directory, overrides: ["admin.listen": "127.0.0.1:0"]
+                ) { gateway in
+                    func reload(_ identity: String) async throws {
+                        let text = try StackConfiguration.quickstart()
+                            .replacing(#/(?m)^principal = .*$/#, with: identity)
+                        try Data(text.utf8).write(to: URL(filePath: "\(directory)/rind.ini"), options: .atomic)
+                        gateway.send(SIGHUP)
+                    }
+                    func hasAge() async throws -> Bool {
+                        let metrics = try await gateway.admin().send("GET", "/metrics").text
+                        return metrics.contains("\nrind_token_keys_age_seconds ")
+                    }
+                    #expect(try await !hasAge())
+                    let identity = "principal = jwt:sub\nsession = jwt:sub\njwt_keys = \(server.url)/keys"
+                    try await reload(identity)
+                    try await eventually { try await hasAge() }
+                    #expect(try await Self.pull(gateway, token) == "200")
+                    isAway.withLockedValue { $0 = true }
+                    try await reload(identity + "\njwt_leeway = 61s\njwt_refresh = 10s")
+                    try await eventually { gateway.log.components(separatedBy: "config.reloaded").count > 2 }
+                    #expect(try await Self.pull(gateway, token) == "200")
+                }
+            }
+        }
+    }
+
     @Test func `a reload takes keys from a file that has changed, and keeps them where it is broken`() async throws {
         let (old, new) = (TestIssuer(), TestIssuer())
         let tokens = [try old.token("ada"), try new.token("ada")]
