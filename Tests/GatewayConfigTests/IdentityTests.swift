@@ -39,6 +39,23 @@ import Testing
         #expect(configuration?.identity.proxyField == "x-user" && diagnostics.isEmpty)
     }
 
+    @Test func `a reload never takes names over TCP from proxies that nobody has stated`() throws {
+        func load(_ principal: String, _ gateway: String) throws -> Configuration {
+            try #require(Self.load("principal = \(principal)", "[gateway]\n\(gateway)").configuration)
+        }
+        let (tcp, unix) = ("listen = 127.0.0.1:8080\n", "listen = unix:/run/rind/rind.sock\n")
+        let running = try load("bearer", tcp)
+        let unstated = try load("header:X-User", unix).applicable(while: running)
+        #expect(unstated.configuration.gateway.listen == running.gateway.listen)
+        #expect(unstated.obstacle?.contains("trusted_proxies") == true)
+        for (loaded, running) in [
+            (try load("header:X-User", unix + "trusted_proxies = 10.0.0.1"), running),
+            (try load("header:X-User", unix), try load("bearer", unix)), (try load("bearer", unix), running),
+        ] {
+            #expect(loaded.applicable(while: running).obstacle == nil)
+        }
+    }
+
     @Test(
         arguments: [
             ("", true), ("jwt_issuer = a\nsession = jwt:sid", false),

@@ -364,7 +364,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         let running = try #require(configurations.first)
         let loaded = try #require(configurations.last)
         guard running != loaded else { return }
-        let (applied, names) = loaded.applicable(while: running)
+        let (applied, names, _) = loaded.applicable(while: running)
         #expect(applied == (row.needsRestart ? running : loaded))
         #expect(names.contains("\(key.section).\(key.name)") == row.needsRestart)
     }

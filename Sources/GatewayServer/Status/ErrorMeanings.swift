@@ -268,8 +268,8 @@ enum ErrorMeanings {
         which the command ends
         config.reloaded: the configuration was read again after SIGHUP and is in use; changed is false if it says \
         the same as before
-        config.not_reloaded: the configuration that was read again has mistakes; a config.error before it names \
-        each; the configuration before stays in use
+        config.not_reloaded: the configuration that was read again has mistakes, and a config.error before it \
+        names each; or it can be applied by a restart only, for the cause; the configuration before stays in use
         config.needs_restart: the reloaded file has other values for these settings, which a reload does not \
         apply; everything else was applied
         server.accept: the system gives the listener no connection, mostly because all descriptors are used; it \

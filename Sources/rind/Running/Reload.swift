@@ -51,7 +51,13 @@ struct Reload: Sendable {
             return false
         }
         let now = running.withLockedValue { $0 }
-        let (configuration, needingRestart) = loaded.applicable(while: now.configuration)
+        let (configuration, needingRestart, obstacle) = loaded.applicable(while: now.configuration)
+        if let obstacle {
+            logger.error(
+                "the configuration was not reloaded, because it needs a restart: the one before stays in use",
+                metadata: ["code": "config.not_reloaded", "file": "\(path)", "cause": "\(obstacle)"])
+            return false
+        }
         guard let keys = await readKeys(configuration, while: now) else { return false }
         if !needingRestart.isEmpty {
             logger.warning(
