@@ -4,6 +4,7 @@
 import Curl
 import HTTPTypes
 import JSONBytes
+package import NIOCore
 package import SyncModel
 
 /// The answer to a probe: a request that only finds out what answers.
@@ -69,6 +70,17 @@ extension BackendClient {
     ) async throws(BackendError) -> ProbedAnswer {
         await probed(
             try await streamResponse(of: types, from: CheckpointVector(), isCompressed: false, as: credentials))
+    }
+
+    /// Sends operations under an idempotency key; the status is returned, not checked.
+    ///
+    /// - Throws: ``BackendError/transport(_:)`` if there is no answer.
+    package func probePush(
+        _ operations: ByteBuffer, key: String, _ credentials: ForwardedCredentials
+    ) async throws(BackendError) -> ProbedAnswer {
+        guard let call = settings.streamPush else { throw .notConfigured("push") }
+        return await probed(
+            try await send(call, CallValues(), as: credentials) { $0.push(.bytes(operations), key: key) })
     }
 
     private func probed(_ response: CurlResponse) async -> ProbedAnswer {

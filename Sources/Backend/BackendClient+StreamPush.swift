@@ -7,8 +7,6 @@ import JSONBytes
 package import NIOCore
 
 extension BackendClient {
-    private static let idempotencyKey = HTTPField.Name("Idempotency-Key")
-
     /// Sends operations that are ready in memory; see ``pushStream(_:count:key:_:)``.
     package func pushStream(
         _ operations: ByteBuffer, count: Int, key: String, _ credentials: ForwardedCredentials
@@ -39,19 +37,13 @@ extension BackendClient {
     private func push(
         _ body: CurlRequest.Body, count: Int, key: String, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> StreamPushResult {
-        guard let call = settings.streamPush, let field = Self.idempotencyKey else { throw .notConfigured("push") }
+        guard let call = settings.streamPush else { throw .notConfigured("push") }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidCall("the idempotency key is not 1 to 255 visible characters")
         }
         return try await telling(of: .push, call, as: credentials) { () throws(BackendError) in
-            try await send(call, CallValues(), as: credentials) { request in
-                request.body = body
-                request.fields[.contentType] = "application/jsonlines+json"
-                request.fields[field] = key
-                // The key makes it idempotent.
-                request.isIdempotent = true
-            } use: { response in
-                try await result(of: response, count, credentials)
+            try await send(call, CallValues(), as: credentials, adjust: { $0.push(body, key: key) }) {
+                try await result(of: $0, count, credentials)
             }
         }
     }

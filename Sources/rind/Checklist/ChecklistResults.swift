@@ -6,15 +6,26 @@ struct ChecklistResults {
     private enum Outcome {
         case holds
         case fails(String)
+        /// A part was not tried; the rest holds.
+        case partly(String)
         case untried(String)
     }
 
     private var outcomes: [ChecklistPoint: Outcome] = [:]
 
-    /// Notes whether a point has held once more; the first failure stays.
+    /// Notes whether a point has held once more; the first failure stays, and so does a part that was not tried.
     mutating func expect(_ condition: Bool, _ point: ChecklistPoint, or problem: @autoclosure () -> String) {
+        switch outcomes[point] {
+        case .fails: return
+        case .partly where condition: return
+        default: outcomes[point] = condition ? .holds : .fails(problem())
+        }
+    }
+
+    /// Notes why a part of a point cannot be tried; a failure of another part stays.
+    mutating func leavePart(of point: ChecklistPoint, because reason: String) {
         if case .fails = outcomes[point] { return }
-        outcomes[point] = condition ? .holds : .fails(problem())
+        outcomes[point] = .partly(reason)
     }
 
     /// Notes why some points were not tried; those with a result keep it.
@@ -28,6 +39,8 @@ struct ChecklistResults {
             switch outcomes[point] {
             case .holds: CheckFinding(.ok, point.sentence, of: "point")
             case .fails(let problem): CheckFinding(.wrong, point.sentence, of: "point", hint: problem)
+            case .partly(let reason):
+                CheckFinding(.note, "tried in part, \(reason): \(point.sentence)", of: "point")
             case .untried(let reason):
                 CheckFinding(.note, "not tried, \(reason): \(point.sentence)", of: "point")
             case nil:
