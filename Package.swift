@@ -178,7 +178,7 @@ let package = Package(
                 "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
                 "LineProjection", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "WatermelonWire",
                 crypto, httpTypes, nioCore, nioLocks, log,
-            ]),
+            ], exclude: ["Fixtures"]),
         .testTarget(
             name: "GatewayConfigTests", dependencies: ["GatewayConfig", "INI", "SyncModel"], exclude: ["Fixtures"]),
         .testTarget(
