@@ -53,11 +53,15 @@ package struct RecentSyncs: Sendable {
 
     /// The number of minutes that are remembered.
     package static let span: Int64 = 60
+    /// The minutes whose slowest syncs are kept together.
+    private static let period: Int64 = 10
     /// The most slow syncs, and the most codes.
     private static let (slowest, codes) = (10, 200)
 
     private var minutes: [Minute] = []
-    private var slow: [Sync] = []
+    /// The slowest syncs of each ten minutes, the slowest first, by the ten minutes since 1970: those of one period push
+    /// out none of another, so the list is full again when they are old.
+    private var slow: [Int64: [Sync]] = [:]
     /// The failures by their codes.
     package private(set) var failures: [String: Failures] = [:]
 
@@ -75,11 +79,13 @@ package struct RecentSyncs: Sendable {
             failures[sync.code, default: Failures()].count += 1
             failures[sync.code]?.lastAt = sync.endedAt
         }
-        slow.removeAll { $0.endedAt < sync.endedAt - Self.span * 60_000 }
-        let position = slow.firstIndex { $0.milliseconds < sync.milliseconds } ?? slow.count
+        let period = number / Self.period
+        if slow[period] == nil { slow = slow.filter { abs($0.key - period) <= Self.span / Self.period } }
+        var slowest = slow[period] ?? []
+        let position = slowest.firstIndex { $0.milliseconds < sync.milliseconds } ?? slowest.count
         guard position < Self.slowest else { return }
-        slow.insert(sync, at: position)
-        if slow.count > Self.slowest { slow.removeLast() }
+        slowest.insert(sync, at: position)
+        slow[period] = Array(slowest.prefix(Self.slowest))
     }
 
     /// Returns the minutes up to now, the oldest first, with those in which nothing ended.
@@ -90,5 +96,9 @@ package struct RecentSyncs: Sendable {
     }
 
     /// Returns the syncs that took longest in the last hour, the slowest first.
-    package func slowest(at now: Int64) -> [Sync] { slow.filter { $0.endedAt >= now - Self.span * 60_000 } }
+    package func slowest(at now: Int64) -> [Sync] {
+        let recent = slow.values.joined().filter { $0.endedAt >= now - Self.span * 60_000 }
+        let sorted = recent.sorted { ($0.milliseconds, $0.endedAt) > ($1.milliseconds, $1.endedAt) }
+        return Array(sorted.prefix(Self.slowest))
+    }
 }

@@ -29,6 +29,14 @@ import Testing
         #expect(recent.slowest(at: 200 * 60_000).isEmpty)
     }
 
+    @Test func `slow syncs that are older than an hour leave behind the slowest since`() {
+        var recent = RecentSyncs()
+        for _ in 0..<10 { recent.add(Self.sync(9_999, at: 0), isSuccess: true) }
+        for minute in 1...59 { recent.add(Self.sync(Int64(minute), at: Int64(minute)), isSuccess: true) }
+        #expect(recent.slowest(at: 60 * 60_000).allSatisfy { $0.milliseconds == 9_999 })
+        #expect(recent.slowest(at: 61 * 60_000).map(\.milliseconds) == (50...59).reversed())
+    }
+
     @Test func `any number of codes takes bounded memory`() {
         var recent = RecentSyncs()
         for number in 0..<1_000 { recent.add(Self.sync(1, at: 1, code: "c\(number)"), isSuccess: false) }
