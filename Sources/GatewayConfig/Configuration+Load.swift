@@ -69,16 +69,12 @@ extension Configuration {
     /// Reads the configuration at `path` with the environment of the process.
     ///
     /// A file that cannot be read is a diagnostic like any other.
-    package static func load(path: String) -> (configuration: Configuration?, diagnostics: [Diagnostic]) {
-        let loaded = loadWithLog(path: path)
-        return (loaded.configuration, loaded.diagnostics)
-    }
-
-    /// Reads the configuration at `path` like ``load(path:)``, with its settings for the log, as far as they could be
-    /// read, so that its mistakes can be logged.
-    package static func loadWithLog(
+    ///
+    /// - Returns: The configuration, nil if there is an error; all diagnostics; the settings for the log, as far as they
+    ///   could be read, so that mistakes can be logged; and the file's bytes.
+    package static func load(
         path: String
-    ) -> (configuration: Configuration?, diagnostics: [Diagnostic], log: Log) {
+    ) -> (configuration: Configuration?, diagnostics: [Diagnostic], log: Log, text: [UInt8]) {
         let environment = ProcessInfo.processInfo.environment
         var text: [UInt8] = []
         var unreadable: Diagnostic?
@@ -92,8 +88,9 @@ extension Configuration {
             try read(path, limit: Substitution.maximumFileBytes + 1)
         }
         let log = loader.configuration.log
-        if let unreadable { return (nil, [unreadable], log) }
-        return (loader.problems.hasErrors ? nil : loader.configuration, loader.problems.diagnostics(), log)
+        if let unreadable { return (nil, [unreadable], log, text) }
+        let configuration = loader.problems.hasErrors ? nil : loader.configuration
+        return (configuration, loader.problems.diagnostics(), log, text)
     }
 
     /// Checks the file itself: a link, as Kubernetes uses for secrets, is readable by all users.

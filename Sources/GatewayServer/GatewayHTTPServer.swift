@@ -92,17 +92,17 @@ package struct GatewayHTTPServer: Service {
     /// - Parameters:
     ///   - service: The service with the configuration.
     ///   - configuration: The configuration; its keys that need a restart have no effect.
-    ///   - origin: The origin of the configuration; nil if it is that of the one before.
-    package func reload(
-        service: any SyncService, configuration: Configuration, origin: ConfigurationOrigin? = nil
-    ) {
+    package func reload(service: any SyncService, configuration: Configuration) {
         admin.figures.replace(service: service)
-        admin.status.replace(service: service, origin: origin)
+        admin.status.replace(service: service)
         responder.replace(
             by: GatewayResponder(
                 service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
                 requests: requests, metrics: metrics, logger: logger))
     }
+
+    /// Shows another origin of the configuration on the operator's page.
+    package func reload(origin: ConfigurationOrigin) { admin.status.replace(origin: origin) }
 
     /// Gives connections from now on another certificate; nil makes them plain.
     package func reload(certificate: ServerCertificate?) { self.certificate.replace(by: certificate) }

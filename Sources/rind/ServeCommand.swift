@@ -44,7 +44,9 @@ struct ServeCommand: AsyncParsableCommand {
         try await reportingFailures(to: startLog) {
             Console.ignoreBrokenPipes()
             Console.ignoreHarmlessSignals()
-            let configuration = try GatewayConfig.Configuration.loadReporting(config, warns: true, to: startLog)
+            let (configuration, text) = try GatewayConfig.Configuration.loadReportingText(
+                config, warns: true, to: startLog)
+            let origin = ConfigurationOrigin.file(config, text)
             let threshold = LogThreshold(configuration.log.threshold)
             let logger = Logger(configuration.log, threshold: threshold)
             LoggingSystem.bootstrap { _ in LogLineHandler(threshold: threshold, format: configuration.log.format) }
@@ -63,7 +65,8 @@ struct ServeCommand: AsyncParsableCommand {
             // A signal that comes while the state is being closed must not end the process.
             defer { withExtendedLifetime(signals) {} }
             do {
-                try await serve(parts, limits: limits, signals: signals, threshold: threshold, logger: logger)
+                try await serve(
+                    parts, from: origin, limits: limits, signals: signals, threshold: threshold, logger: logger)
             } catch {
                 await parts.close()
                 throw error
@@ -90,13 +93,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func serve(
-        _ parts: GatewayParts, limits: ServerLimits, signals: UnixSignalsSequence, threshold: LogThreshold,
-        logger: Logger
+        _ parts: GatewayParts, from origin: ConfigurationOrigin, limits: ServerLimits, signals: UnixSignalsSequence,
+        threshold: LogThreshold, logger: Logger
     ) async throws {
         let metrics = GatewayMetrics(version: Version.number)
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough,
-            certificate: parts.certificate, limits: limits, metrics: metrics, origin: .file(config), logger: logger,
+            certificate: parts.certificate, limits: limits, metrics: metrics, origin: origin, logger: logger,
             onListening: { listener, _ in if listener == .clients { ServiceNotice.ready.send() } })
         let running = NIOLockedValueBox(
             Reload.Running(configuration: parts.configuration, gateway: parts.gateway))

@@ -291,7 +291,7 @@ import Testing
         }
         let file = directory.appending(path: "rind.ini")
         try Data(Support.minimal(identity: "principal = bearer\nkey = @file:id.key").utf8).write(to: file)
-        let (configuration, diagnostics) = Configuration.load(path: file.path(percentEncoded: false))
+        let (configuration, diagnostics, _, _) = Configuration.load(path: file.path(percentEncoded: false))
         #expect(configuration != nil)
         let messages = diagnostics.map(\.message)
         #expect(messages.contains("everybody on this machine can read 'id.key'") == warns, "\(messages)")

@@ -40,10 +40,13 @@ final class StatusResponder: Sendable {
         self.connections = connections
     }
 
-    /// Shows another configuration from now on.
-    func replace(service: any SyncService, origin: ConfigurationOrigin?) {
-        known.withLockedValue { $0 = Known(service: service, origin: origin ?? $0.origin) }
+    /// Shows another gateway from now on.
+    func replace(service: any SyncService) {
+        known.withLockedValue { $0 = Known(service: service, origin: $0.origin) }
     }
+
+    /// Shows another origin of the configuration from now on.
+    func replace(origin: ConfigurationOrigin) { known.withLockedValue { $0.origin = origin } }
 
     /// Answers with the page or its style sheet.
     func respond(_ page: Page, to request: IncomingRequest, with stream: AnswerStream) async throws {

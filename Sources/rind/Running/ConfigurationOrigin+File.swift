@@ -7,12 +7,12 @@ import GatewayServer
 import SyncModel
 
 extension ConfigurationOrigin {
-    /// Creates the origin of a configuration that is in use from now on.
-    static func file(_ path: String) -> ConfigurationOrigin {
+    /// Creates the origin of a configuration that is in use from now on, with the bytes that were read from its file.
+    static func file(_ path: String, _ text: [UInt8]) -> ConfigurationOrigin {
         let now = SystemClock().now
         return ConfigurationOrigin(
             version: Version.number, file: URL(filePath: path).standardizedFileURL.path(percentEncoded: false),
-            digest: FileDigest.beginning(of: FileManager.default.contents(atPath: path) ?? Data()), since: now,
+            digest: FileDigest.beginning(of: text), since: now,
             startedAt: start)
     }
 

@@ -39,7 +39,7 @@ struct Reload: Sendable {
     }
 
     private func apply() async -> Bool {
-        guard let (loaded, diagnostics) = await load() else { return false }
+        guard let (loaded, diagnostics, origin) = await load() else { return false }
         for diagnostic in diagnostics { logger.report(diagnostic) }
         guard let loaded else {
             logger.error(
@@ -69,10 +69,11 @@ struct Reload: Sendable {
         if configuration != now.configuration || keys.tokens !== now.gateway.tokens {
             let gateway = now.gateway.reconfigured(
                 configuration, backend: parts.backend(for: configuration, logger: logger), tokens: keys.tokens)
-            server.reload(service: gateway, configuration: configuration, origin: .file(path))
+            server.reload(service: gateway, configuration: configuration)
             running.withLockedValue { $0 = Running(configuration: configuration, gateway: gateway) }
         }
         server.reload(certificate: keys.certificate)
+        server.reload(origin: origin)
         logger.notice(
             "the configuration was reloaded",
             metadata: [
@@ -97,10 +98,10 @@ struct Reload: Sendable {
     }
 
     /// Loads the file on a thread that may wait; nil if the process is about to end.
-    private func load() async -> (GatewayConfig.Configuration?, [Diagnostic])? {
+    private func load() async -> (GatewayConfig.Configuration?, [Diagnostic], ConfigurationOrigin)? {
         try? await NIOThreadPool.singleton.runIfActive { [path] in
             let loaded = GatewayConfig.Configuration.load(path: path)
-            return (loaded.configuration, loaded.diagnostics)
+            return (loaded.configuration, loaded.diagnostics, .file(path, loaded.text))
         }
     }
 }

@@ -3,6 +3,7 @@
 
 import DemoBackend
 import Foundation
+import Gateway
 import GatewayTesting
 import Testing
 
@@ -100,6 +101,26 @@ struct ReloadTests {
             #expect(metrics.contains(#"rind_reloads_total{result="ok"}"#))
             stage.gateway.send(SIGTERM)
             #expect(try await stage.gateway.end() == 0)
+        }
+    }
+
+    @Test func `the status page has the digest of the file that was read last, also where only a comment was changed`()
+        async throws
+    {
+        try await Self.with(["admin.listen": "127.0.0.1:0"]) { stage in
+            let text = try StackConfiguration.quickstart()
+            func shows(_ text: String) async throws -> Bool {
+                let page = try await stage.gateway.admin().send("GET", "/status").text
+                return page.contains(FileDigest.beginning(of: text.utf8))
+            }
+            #expect(try await shows(text))
+            try stage.write(text + "# a comment\n")
+            #expect(try await shows(text))
+            try await stage.reload()
+            #expect(try await shows(text + "# a comment\n"))
+            try stage.write("[broken")
+            try await stage.reload()
+            #expect(try await shows(text + "# a comment\n"))
         }
     }
 
