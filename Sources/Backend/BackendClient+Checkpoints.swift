@@ -6,7 +6,10 @@ package import JSONBytes
 package import SyncModel
 
 extension BackendClient {
-    /// Sets checkpoints in batches of ``BackendSettings/ackBatch``; for no tokens, sends nothing.
+    /// The most tokens that one call of ``acknowledge(_:_:)`` takes.
+    package var ackBatch: Int { max(1, settings.ackBatch) }
+
+    /// Sets checkpoints in batches of ``ackBatch``; for no tokens, sends nothing.
     ///
     /// This may move the backend backwards. The token of a reset must come alone: the backend drops all others in the
     /// same call. If this throws, the backend may have accepted some batches: the position is unknown.
@@ -14,9 +17,8 @@ extension BackendClient {
         _ tokens: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
         guard let call = settings.acknowledge else { throw .notConfigured("ack") }
-        let size = max(1, settings.ackBatch)
-        for start in stride(from: 0, to: tokens.count, by: size) {
-            let batch = tokens[start..<min(start + size, tokens.count)]
+        for start in stride(from: 0, to: tokens.count, by: ackBatch) {
+            let batch = tokens[start..<min(start + ackBatch, tokens.count)]
             try await telling(of: .ack, call, as: credentials) { () throws(BackendError) in
                 do throws(BackendError) {
                     try await change(call, ["acks": .array(batch.map { .string($0) })], as: credentials)

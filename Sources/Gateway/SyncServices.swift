@@ -124,7 +124,9 @@ final class SyncServices: Sendable {
 
     /// Returns a session as it counts for a caller: without a position that another credential has stored.
     func session(_ row: SessionRow, for identity: CallerIdentity) -> SessionRow {
-        guard let positionHolders, !positionHolders.isHeld(by: identity) else { return row }
+        guard let positionHolders else { return row }
+        // With other gateways it is unknown which credential has stored it.
+        if !leases.areNeeded, positionHolders.isHeld(by: identity) { return row }
         var row = row
         row.position = .unknown
         return row
@@ -156,19 +158,21 @@ final class SyncServices: Sendable {
     /// - Parameters:
     ///   - identity: The caller.
     ///   - cursor: The cursor whose context is read.
+    ///   - waits: False if a lease that another gateway holds is not waited for.
     ///   - logger: The request's logger.
     ///   - body: Gets what the state knew when it began.
     /// - Returns: The result of `body`.
     /// - Throws: ``LockError`` if the lock or the lease was not acquired, otherwise the errors of `body`.
     func exclusively<R>(
-        _ identity: CallerIdentity, presenting cursor: Cursor?, logger: Logger,
+        _ identity: CallerIdentity, presenting cursor: Cursor?, waits: Bool = true, logger: Logger,
         _ body: (StoredPullContext) async throws -> R
     ) async throws -> R {
         // Nothing is written for a stranger, and a lease is a row.
         if leases.areNeeded { try await identities.verify(identity, at: clock.now) }
         return try await locks.withLock("principal:\(identity.principal.rawValue)") {
             guard !leases.areNeeded else {
-                return try await leases.withLease(of: identity, presenting: cursor, logger: logger, body)
+                return try await leases.withLease(
+                    of: identity, presenting: cursor, waits: waits, logger: logger, body)
             }
             return try await body(
                 store.pullContext(principal: identity.principal, session: identity.session, presented: cursor))

@@ -83,6 +83,7 @@ extension Contents {
                     throw StateError.generationChanged(current: session.row.generation)
                 }
                 session.lastSeen = max(session.lastSeen, pull.now)
+                if let position = pull.position { session.row.position = .at(position) }
             }
             guard owner.ids.sequence == row.ids.sequence else { throw StateError.idsChanged }
         }

@@ -38,6 +38,9 @@ package struct PullCommit: Hashable, Sendable {
     package var ledgersRead: [ReplicaID: Int]
     /// The replica's pending redeliveries that the answer brings; they are done when the cursor comes back.
     package var delivered: [PendingRedelivery]
+    /// The vector that the backend holds for the row's session, if the state is to know it; nil leaves the position as
+    /// it is.
+    package var position: CheckpointVector?
     /// The schema version that the client has stated, for the operator; the row has the version of the client's data.
     package var clientVersion: Int?
 
@@ -45,8 +48,10 @@ package struct PullCommit: Hashable, Sendable {
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
         now: Instant, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
-        ledgersRead: [ReplicaID: Int] = [:], delivered: [PendingRedelivery] = [], clientVersion: Int? = nil
+        ledgersRead: [ReplicaID: Int] = [:], delivered: [PendingRedelivery] = [], position: CheckpointVector? = nil,
+        clientVersion: Int? = nil
     ) {
+        self.position = position
         self.delivered = delivered
         self.row = row
         self.replica = replica

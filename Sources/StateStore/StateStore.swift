@@ -42,6 +42,11 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// applies to the principal's other sessions, since they may be the same one at the backend.
     func setPosition(_ position: Position, principal: Principal, session: Session, at now: Instant) async throws
 
+    /// Confirms a cursor as ``confirm(principal:cursor:at:)`` does, if there is one, and then records the position.
+    func setPosition(
+        _ position: Position, principal: Principal, session: Session, confirming cursor: Cursor?, at now: Instant
+    ) async throws
+
     /// Raises the session's generation and forgets its position, before a reset is acknowledged.
     ///
     /// - Returns: The new generation.
@@ -144,4 +149,14 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
 
     /// Finishes running calls and releases the state; every later call throws ``StateError/closed``.
     func close() async
+}
+
+extension StateStore {
+    /// Writes twice: a state in this process or beside it has no use for one write.
+    package func setPosition(
+        _ position: Position, principal: Principal, session: Session, confirming cursor: Cursor?, at now: Instant
+    ) async throws {
+        if let cursor { try await confirm(principal: principal, cursor: cursor, at: now) }
+        try await setPosition(position, principal: principal, session: session, at: now)
+    }
 }

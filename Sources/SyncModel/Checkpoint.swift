@@ -61,4 +61,7 @@ package enum Position: Hashable, Sendable {
     case unknown
     /// Exactly this vector.
     case at(CheckpointVector)
+
+    /// The vector; nil if it is unknown.
+    package var vector: CheckpointVector? { if case .at(let vector) = self { vector } else { nil } }
 }

@@ -1,9 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Postgres
+import PostgresTesting
 import StateStore
 import SyncModel
 import Testing
+
+@testable import PostgresState
 
 /// Who may sync for a principal where several gateways share a state (finding 7).
 @Suite struct LeaseTests {
@@ -223,6 +227,53 @@ import Testing
                 #expect(newest == (try cursor(value)))
                 try await store.giveBack(other)
             }
+        }
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `a lease is taken behind a write of its last holder that is under way`() async throws {
+        let options = try await postgresOptions()
+        try await withPostgres(options) { store in
+            try await store.begin(try row(1_000))
+            let old = try await expired("a", in: store)
+            async let writing = sql(
+                options, .check(old), "UPDATE principal SET newest = 2000", "SELECT pg_sleep(2)")
+            // The write has begun once its row cannot be locked.
+            var isFree = true
+            while isFree {
+                do {
+                    try await sql(options, "SELECT 1 FROM lease FOR UPDATE NOWAIT")
+                } catch PostgresError.timeout(.lock) {
+                    isFree = false
+                }
+            }
+            let (context, answer) = try await take("b", in: store)
+            #expect(answer.lease != nil)
+            #expect(context.newest == (try cursor(2_000)))
+            _ = try await writing
+        }
+    }
+
+    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+    func `no row of a lease stays of those of whom nothing else is known`() async throws {
+        let options = try await postgresOptions()
+        try await withPostgres(options) { store in
+            func leases() async throws -> Int64? {
+                try await sql(options, "SELECT count(*) FROM lease").row(0)?.integer(0)
+            }
+            // A pull that fails before it has written anything.
+            let stranger = try await taken("a", in: store).lease
+            #expect(try await leases() == 1)
+            try await store.giveBack(stranger)
+            #expect(try await leases() == 0)
+            let lease = try await taken("a", in: store).lease
+            try await write(under: lease, givingBack: true) {
+                try await store.note([PushNote(table: "t", id: "x", state: .seen)], principal: alice, at: now)
+            }
+            #expect(try await leases() == 1)
+            _ = try await store.collect(Retention(now: now + Self.day, seenBefore: now + Self.day))
+            _ = try await store.collect(Retention(now: now + 2 * Self.day, seenBefore: now + 2 * Self.day))
+            #expect(try await leases() == 0)
         }
     }
 

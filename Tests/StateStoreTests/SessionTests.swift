@@ -56,6 +56,48 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `a commit can store the position, and one that fails leaves it`(backing: StateBacking) async throws {
+        try await backing { store in
+            let (old, new) = (CheckpointVector(["AlbumV1": "t"]), CheckpointVector(["AlbumV1": "u"]))
+            func position() async throws -> Position { try await store.context().session.position }
+            try await store.commit(
+                PullCommit(row: try row(1_000), replica: .new, now: now, position: old))
+            #expect(try await position() == .at(old))
+            try await store.confirm(principal: alice, cursor: try cursor(1_000), at: now)
+            await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
+                try await store.commit(
+                    PullCommit(row: try row(900, parent: 1_000), replica: .existing, now: now, position: new))
+            }
+            #expect(try await position() == .at(old))
+            try await store.commit(
+                PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now, position: new))
+            #expect(try await position() == .at(new))
+            try await store.confirm(principal: alice, cursor: try cursor(1_001), at: now)
+            try await store.commit(PullCommit(row: try row(1_002, parent: 1_001), replica: .existing, now: now))
+            #expect(try await position() == .at(new))
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `a position can be stored together with the confirmation of a cursor`(backing: StateBacking) async throws {
+        try await backing { store in
+            let vector = CheckpointVector(["AlbumV1": "t"])
+            try await store.begin(row(1_000))
+            try await store.setPosition(
+                .at(vector), principal: alice, session: phone, confirming: nil, at: now)
+            #expect(try await store.context(1_000).row?.isConfirmed == false)
+            try await store.setPosition(
+                .unknown, principal: alice, session: phone, confirming: try cursor(1_000), at: now)
+            let context = try await store.context(1_000)
+            #expect(context.row?.isConfirmed == true && context.session.position == .unknown)
+            await #expect(throws: StateError.cursorUnknown(try cursor(7))) {
+                try await store.setPosition(
+                    .unknown, principal: alice, session: phone, confirming: try cursor(7), at: now)
+            }
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `a raised generation forgets the position and outdates the rows before it`(
         backing: StateBacking
     ) async throws {

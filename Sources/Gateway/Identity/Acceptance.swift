@@ -10,6 +10,8 @@ struct Acceptance {
     private let identity: CallerIdentity
     /// The presented cursor, until the credential is accepted and the cursor can be confirmed.
     private var unconfirmed: Cursor?
+    /// True if a cursor is not confirmed at once, but with a write that follows anyway, or after the stream's head.
+    var defersConfirmation = false
     /// The presented cursor's vector: a stream that tries the credential may start there.
     var vector: CheckpointVector?
 
@@ -27,22 +29,29 @@ struct Acceptance {
         try await confirm()
     }
 
+    /// Makes sure that the sync may write, and returns the cursor that its next write has to confirm; nil for none.
+    mutating func obtainToConfirm() async throws -> Cursor? {
+        try await services.identities.verify(identity, at: services.clock.now, from: vector)
+        return unconfirmed.take()
+    }
+
     /// Makes sure that the backend accepts the credential now, even if it has accepted it a moment ago.
     mutating func obtainAnew() async throws {
         try await services.identities.verifyNow(identity, at: services.clock.now, from: vector)
         try await confirm()
     }
 
-    /// Notes that the backend has just accepted a request with the credential.
-    mutating func accepted() async throws {
+    /// Notes that the backend has just accepted a request with the credential; `isLast` is false if the sync has others
+    /// to make.
+    mutating func accepted(isLast: Bool = true) async throws {
         services.identities.accepted(identity, at: services.clock.now)
-        try await confirm()
+        if isLast || !defersConfirmation { try await confirm() }
     }
 
     /// Confirms the presented cursor, now or as soon as the sync may write.
     mutating func confirm(_ cursor: Cursor) async throws {
         unconfirmed = cursor
-        if isGiven { try await confirm() }
+        if isGiven, !defersConfirmation { try await confirm() }
     }
 
     private mutating func confirm() async throws {

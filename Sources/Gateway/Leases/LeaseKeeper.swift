@@ -43,6 +43,9 @@ final class LeaseKeeper: Sendable {
     /// True if the lease has passed to another gateway.
     var isLost: Bool { state.withLockedValue { $0.phase == .lost } }
 
+    /// Notes that a write has found the lease with another gateway.
+    func lose() { _ = move(from: .held, to: .lost) }
+
     /// Makes sure that no other gateway has the lease, before a call that changes something at the backend.
     ///
     /// The first half of its life passes without a question to the state. After a pause of the process it is asked, so
@@ -97,7 +100,7 @@ final class LeaseKeeper: Sendable {
             state.withLockedValue { $0.renewedAt = max($0.renewedAt, now) }
         } catch StateError.leaseLost {
             // While it is given back, a renewal finds it free.
-            _ = move(from: .held, to: .lost)
+            lose()
             throw StateError.leaseLost
         }
     }

@@ -57,13 +57,13 @@ final class Leases: Sendable {
     /// The caller holds the principal's lock in this process. The lease is given back afterwards, unless the last write
     /// has done so.
     ///
-    /// - Throws: ``LockError/heldElsewhere`` if another gateway has held it for longer than `[limits] queue_wait`,
-    ///   otherwise the errors of the state and of `body`.
+    /// - Throws: ``LockError/heldElsewhere`` if another gateway has held it for longer than `[limits] queue_wait`, or
+    ///   holds it and this does not wait; otherwise the errors of the state and of `body`.
     func withLease<R>(
-        of identity: CallerIdentity, presenting cursor: Cursor?, logger: Logger,
+        of identity: CallerIdentity, presenting cursor: Cursor?, waits: Bool, logger: Logger,
         _ body: (StoredPullContext) async throws -> R
     ) async throws -> R {
-        let (context, keeper) = try await take(for: identity, presenting: cursor, logger)
+        let (context, keeper) = try await take(for: identity, presenting: cursor, waits: waits, logger)
         let result: Result<R, any Error>
         do {
             result = .success(
@@ -73,6 +73,7 @@ final class Leases: Sendable {
                     }
                 })
         } catch {
+            if error as? StateError == .leaseLost { keeper.lose() }
             result = .failure(error)
         }
         await end(keeper, logger)
@@ -106,7 +107,7 @@ final class Leases: Sendable {
     }
 
     private func take(
-        for identity: CallerIdentity, presenting cursor: Cursor?, _ logger: Logger
+        for identity: CallerIdentity, presenting cursor: Cursor?, waits: Bool, _ logger: Logger
     ) async throws -> (StoredPullContext, LeaseKeeper) {
         let began = clock.uptime
         var pause = Self.pauses.lowerBound
@@ -126,6 +127,7 @@ final class Leases: Sendable {
                         lease, takenAt: asked, distrustsPosition: distrust > 0, lifetime: lifetime, store: store,
                         clock: clock)
                 )
+            case .held where !waits: throw LockError.heldElsewhere
             case .held(let other):
                 if !isWaiting { counted.withLockedValue { $0.waits += 1 } }
                 isWaiting = true

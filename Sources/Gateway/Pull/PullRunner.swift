@@ -55,6 +55,7 @@ struct PullRunner {
         self.scope = scope
         self.cacheKey = cacheKey
         stream = StreamRunner(scope, cached: cached)
+        stream.defersPosition = LeaseKeeper.current != nil
         device = DeviceState(scope)
         figures.principal = scope.query.principal.description
         figures.presented = scope.query.presented?.rawValue
@@ -143,7 +144,7 @@ struct PullRunner {
                 result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
                 ledgersRead: device.ledgersRead,
                 delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
-                clientVersion: scope.query.schemaVersion))
+                position: stream.deferredPosition, clientVersion: scope.query.schemaVersion))
         committed = row.replica
         if let diffed { log(diffed.report, of: row.replica) }
     }
@@ -232,7 +233,10 @@ extension PullRunner {
     mutating func answer(_ plan: PullAnswerPlan, _ cached: CachedAnswer?) async throws -> PullAnswer {
         // A push may have left a receipt while this pull was streaming (finding 18); nothing is written if there is
         // none.
-        if plan.row == nil { try await scope.giveBackDroppingReceipts() }
+        if plan.row == nil {
+            try await stream.storeDeferredPosition()
+            try await scope.giveBackDroppingReceipts()
+        }
         let spool = plan.content == .nothing ? nil : diffed?.spool
         guard plan.content == .nothing || spool != nil else { throw PullFailure.unexpectedEvent }
         if plan.content == .streamed { keep(cached) }

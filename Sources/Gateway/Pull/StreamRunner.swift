@@ -31,6 +31,15 @@ struct StreamRunner {
     /// The number of lines that had been received when the last stream request was made.
     private var linesBefore = 0
     private var aliases: IDAliases?
+    /// True if this sync has stored the position as unknown since it last stored a known one.
+    private var hasNotedMove = false
+    /// True if a known position is stored with the pull's last write, and a cursor confirmed with an earlier one.
+    ///
+    /// Under a lease only: without one another sync may mark it as unknown meanwhile. A pull that fails leaves it
+    /// unknown, and the next one asks the backend.
+    var defersPosition = false { didSet { acceptance.defersConfirmation = defersPosition } }
+    /// The position to store with that write; the state has it as unknown.
+    private(set) var deferredPosition: CheckpointVector?
     /// The time of the session's last acceptance that the state has; nil if unknown.
     private var lastAccepted: Instant?
     /// The request types that were logged as refused; nil for a check, which logs them itself.
@@ -67,13 +76,16 @@ struct StreamRunner {
     ) async throws -> StreamEvent {
         switch action {
         case .storePosition(let position):
-            try await acceptance.obtain()
-            try await scope.store.setPosition(
-                position, principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            if defersPosition {
+                deferredPosition = position.vector
+                // It is there already.
+                if position != .unknown || hasNotedMove { return .done }
+            }
+            try await store(position)
             scope.services.positionHolders?.note(scope.identity)
         case .listCheckpoints:
             let held = try await scope.backend.list(scope.identity.forwarded)
-            try await acceptance.accepted()
+            try await acceptance.accepted(isLast: false)
             return .listed(held)
         case .forget(let namespaces):
             try await noteMove()
@@ -89,9 +101,13 @@ struct StreamRunner {
             try await acceptance.accepted()
         case .acknowledge(let tokens):
             try await noteMove()
-            try await LeaseKeeper.assure()
-            try await call { backend, credentials throws(BackendError) in
-                try await backend.acknowledge(tokens, credentials)
+            let size = scope.backend.ackBatch
+            for start in stride(from: 0, to: tokens.count, by: size) {
+                try await LeaseKeeper.assure()
+                let batch = Array(tokens[start..<min(start + size, tokens.count)])
+                try await call { backend, credentials throws(BackendError) in
+                    try await backend.acknowledge(batch, credentials)
+                }
             }
             scope.services.ackRefusals.forget(session)
             try await acceptance.accepted()
@@ -111,6 +127,11 @@ struct StreamRunner {
         return .done
     }
 
+    /// Stores the position of a pull that commits nothing.
+    mutating func storeDeferredPosition() async throws {
+        if let position = deferredPosition.take() { try await store(.at(position)) }
+    }
+
     /// Records that the backend has accepted the session's credential, unless the state has it of a moment ago.
     private mutating func markAccepted() async throws {
         let now = scope.now
@@ -124,9 +145,17 @@ struct StreamRunner {
     /// Marks the positions of the principal's sessions as unknown, since they may be the same session at the backend;
     /// writes nothing if they are marked already.
     private mutating func noteMove() async throws {
-        try await acceptance.obtain()
+        // Under a lease no other sync stores a position meanwhile, so once is enough.
+        if hasNotedMove, LeaseKeeper.current != nil { return try await acceptance.obtain() }
+        try await store(.unknown)
+    }
+
+    private mutating func store(_ position: Position) async throws {
+        let cursor = try await acceptance.obtainToConfirm()
         try await scope.store.setPosition(
-            .unknown, principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            position, principal: scope.query.principal, session: scope.query.session, confirming: cursor,
+            at: scope.now)
+        hasNotedMove = position == .unknown
     }
 
     /// Makes an ack call.
@@ -168,6 +197,8 @@ struct StreamRunner {
         spooler.beginRequest()
         creations?.beginRequest()
         linesBefore = spooler.counts.lines
+        // A stream may move the backend's checkpoints, too (finding 6).
+        try await LeaseKeeper.assure()
         let stream = try await openStream(types, from: vector)
         let timing = SyncTrace.begin(.stream)
         defer { timing.end() }
@@ -175,6 +206,7 @@ struct StreamRunner {
         try await acceptance.accepted()
         try await markAccepted()
         for try await buffer in stream {
+            try await LeaseKeeper.assure()
             buffer.withUnsafeReadableBytes { creations?.feed($0) }
             try await spooler.take(buffer)
             if spooler.isEnded { break }

@@ -64,14 +64,16 @@ struct PushQuarantine {
             ])
     }
 
-    /// Removes the entries of records that the backend has taken with this push, or that their client has deleted.
-    func remove(_ taken: Set<Int>) async throws {
-        guard !scope.quarantined.isEmpty else { return }
+    /// Removes the entries of records that the backend has taken with this push, or that their client has deleted, and
+    /// returns the records.
+    func remove(_ taken: Set<Int>) async throws -> [PushedRecordKey] {
+        guard !scope.quarantined.isEmpty else { return [] }
         let keys = taken.map(scope.key(at:)).filter { scope.quarantined[$0] != nil }
-        guard !keys.isEmpty else { return }
+        guard !keys.isEmpty else { return [] }
         try await scope.store.removeQuarantined(keys, of: scope.principal)
         scope.logger.notice(
             "the backend has taken quarantined records", metadata: ["records": "\(keys.count)"])
+        return keys
     }
 
     /// Removes the entries of records that the backend has taken from a push that failed.
@@ -80,7 +82,7 @@ struct PushQuarantine {
     /// of the state is only logged, since the push has one of its own.
     func removeAfterFailure(_ taken: Set<Int>) async {
         do {
-            try await remove(taken)
+            _ = try await remove(taken)
         } catch {
             scope.logger.notWritten("could not take accepted records out of quarantine", error)
         }

@@ -49,7 +49,7 @@ extension PushRunner: Effects {
             try await notes.writeRefused(indices)
         case .saveReceipt:
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
-            try await quarantine.remove(machine.taken)
+            try await removeQuarantined(machine.taken)
             await saveReceipt(PushAnswerMaker(scope, rejected: machine.rejected))
         case .answer, .answerFromReceipt, .refuse, .fail, .rethrow: throw PushFailure.unexpectedEvent
         }
@@ -61,7 +61,7 @@ extension PushRunner: Effects {
         switch action {
         case .answer:
             if !scope.isRetry { scope.trace(machine.taken) }
-            try await quarantine.remove(machine.taken)
+            try await removeQuarantined(machine.taken)
             await refusals.write(of: scope, from: pusher?.replica)
             // A retry is the operator's and shows nothing about the app.
             if !scope.isRetry { await PushedVersion(scope: scope, pusher: pusher).write() }
@@ -101,6 +101,13 @@ extension PushRunner: Effects {
         await abandonJournal(machine, because: error)
         await leave(machine, dropsNotes: (error as? BackendError).map { !$0.isOutcomeUnknown } ?? false)
         throw error
+    }
+}
+
+extension PushRunner {
+    /// Removes the entries of records that the backend has taken, once: what gives the lease back may come between.
+    mutating func removeQuarantined(_ taken: Set<Int>) async throws {
+        for key in try await quarantine.remove(taken) { scope.quarantined[key] = nil }
     }
 }
 

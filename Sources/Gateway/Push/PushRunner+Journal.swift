@@ -116,7 +116,7 @@ extension PushRunner {
         switch end.outcome {
         case .answered(let keepsReceipt):
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
-            try await quarantine.remove(machine.taken)
+            try await removeQuarantined(machine.taken)
             written.receipt =
                 keepsReceipt ? PushAnswerMaker(scope, rejected: machine.rejected).keptReceipt(digest) : nil
         case .refused(let refusal):

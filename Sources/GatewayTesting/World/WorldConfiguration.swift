@@ -61,6 +61,7 @@ enum WorldConfiguration {
             url = \(url)
             stream = POST /sync/stream body {"types":"{types}"\(carried)}
             ack = POST /sync/ack body {"acks":"{acks}"}
+            ack_batch = \(setup.ackBatch)
             list = GET /sync/ack
             forget = DELETE /sync/ack body {"types":"{namespaces}"}
             checkpoints = \(setup.checkpoints)

@@ -51,6 +51,8 @@ package struct WorldSetup: Hashable, Sendable {
     package var rejected = RejectedRecordRule.fail
     /// True if the backend gives new tasks, comments and notes ids of its own, in a push by calls.
     package var makesIDs = false
+    /// The most tokens that one ack call carries.
+    package var ackBatch = 1_000
     /// The number of gateways that share the state.
     package var gateways = 1
 

@@ -26,6 +26,15 @@ extension PostgresStateStore {
                 "UPDATE principal SET newest = $2, last_seen = greatest(last_seen, $3) WHERE principal = $1",
                 [try .principal(pull.row.principal), .cursor(pull.row.cursor), .instant(pull.now)])
         ]
+        if let position = pull.position {
+            statements.append(
+                PostgresStatement(
+                    "UPDATE session SET position = $3 WHERE principal = $1 AND session = $2",
+                    [
+                        try .principal(pull.row.principal), .text(pull.row.session.rawValue),
+                        .bytes(try encoded(position)),
+                    ]))
+        }
         statements += try pull.delivered.map { try Self.delivery(of: $0, pull) }
         statements.append(
             PostgresStatement("DELETE FROM receipt WHERE principal = $1", [try .principal(pull.row.principal)]))

@@ -42,10 +42,18 @@ extension PostgresStateStore {
 
     /// Confirms the cursor if its replica goes on with it: one round trip, which takes a lock only if something is due.
     package func confirm(principal: Principal, cursor: Cursor, at now: Instant) async throws {
+        let results = try await write(try confirmation(of: cursor, of: principal, at: now))
+        guard !results.rows(1).isEmpty else { throw StateError.cursorUnknown(cursor) }
+    }
+
+    /// Returns the statements that confirm a cursor; the second has no row if it is unknown.
+    func confirmation(
+        of cursor: Cursor, of principal: Principal, at now: Instant
+    ) throws -> [PostgresStatement] {
         let parameters: [PostgresParameter] = [
             try .principal(principal), .cursor(cursor), .instant(now), .integer(limits.touchInterval),
         ]
-        let results = try await write([
+        return [
             PostgresStatement(
                 """
                 SELECT 1 FROM principal WHERE principal = $1 AND EXISTS (
@@ -72,8 +80,7 @@ extension PostgresStateStore {
                 )
                 SELECT 1 FROM found
                 """, parameters),
-        ])
-        guard !results.rows(1).isEmpty else { throw StateError.cursorUnknown(cursor) }
+        ]
     }
 
     /// Returns the last entry of an index, or the greatest cursor of the principals that were forgotten.

@@ -10,8 +10,22 @@ extension PostgresStateStore {
     package func setPosition(
         _ position: Position, principal: Principal, session: Session, at now: Instant
     ) async throws {
-        var tokens: [UInt8]?
-        if case .at(let vector) = position { tokens = try encoded(vector) }
+        try await write(try statements(for: position, of: principal, in: session, at: now))
+    }
+
+    /// Records the position and confirms the cursor in one round trip.
+    package func setPosition(
+        _ position: Position, principal: Principal, session: Session, confirming cursor: Cursor?, at now: Instant
+    ) async throws {
+        let first = try cursor.map { try confirmation(of: $0, of: principal, at: now) } ?? []
+        let results = try await write(first + statements(for: position, of: principal, in: session, at: now))
+        if let cursor, results.rows(1).isEmpty { throw StateError.cursorUnknown(cursor) }
+    }
+
+    private func statements(
+        for position: Position, of principal: Principal, in session: Session, at now: Instant
+    ) throws -> [PostgresStatement] {
+        let tokens = try position.vector.map(encoded)
         var statements: [PostgresStatement] = [
             try .ensure(principal, at: now), try .ensure(session, of: principal, at: now),
         ]
@@ -22,7 +36,7 @@ extension PostgresStateStore {
                 UPDATE session SET position = $3, last_seen = greatest(last_seen, $4)
                 WHERE principal = $1 AND session = $2 AND position IS DISTINCT FROM $3
                 """, [try .principal(principal), .text(session.rawValue), .bytes(tokens), .instant(now)]))
-        try await write(statements)
+        return statements
     }
 
     /// Raises the generation, which never goes back, even if the reset is not acknowledged afterwards.

@@ -11,8 +11,9 @@ extension PostgresStateStore {
 
     /// Takes the lease and reads the context in one round trip.
     ///
-    /// All statements see one snapshot. If the lease was given back or taken after that snapshot, PostgreSQL refuses the
-    /// take and the transaction begins again, so that a context is never older than its lease.
+    /// All statements see one snapshot. Each write under a lease changes its row; if one was committed after that
+    /// snapshot, PostgreSQL refuses the take and the transaction begins again. So a context is never older than its
+    /// lease.
     package func pullContext(
         principal: Principal, session: Session, presented: Cursor?, taking request: LeaseRequest
     ) async throws -> (context: StoredPullContext, lease: LeaseAnswer) {
@@ -105,21 +106,31 @@ extension PostgresStateStore {
 }
 
 extension PostgresStatement {
-    /// Divides by zero unless the lease still has its number, and locks its row until the end of the transaction.
+    /// Divides by zero unless the lease still has its number, and changes its row, which locks it until the end of the
+    /// transaction.
+    ///
+    /// A lock alone would let a take that waits for it go on with an older snapshot.
     ///
     /// A lease that was given back keeps its number until the next take: what a sync writes after that is still in
     /// order.
     static func check(_ lease: Lease) throws(StateError) -> PostgresStatement {
         PostgresStatement(
             """
-            SELECT 1 / count(*) FROM (SELECT 1 FROM lease WHERE principal = $1 AND fence = $2 FOR UPDATE) l
+            WITH checked AS (UPDATE lease SET fence = fence WHERE principal = $1 AND fence = $2 RETURNING 1)
+            SELECT 1 / count(*) FROM checked
             """, [try .principal(lease.principal), .integer(lease.fence)])
     }
 
-    /// Marks a lease as free.
+    /// Marks a lease as free; deletes it if nothing else is known of its principal.
     static func giveBack(_ lease: Lease) throws(StateError) -> PostgresStatement {
         PostgresStatement(
-            "UPDATE lease SET holder = NULL WHERE principal = $1 AND fence = $2 AND holder IS NOT NULL",
-            [try .principal(lease.principal), .integer(lease.fence)])
+            """
+            WITH gone AS (
+                DELETE FROM lease WHERE principal = $1 AND fence = $2 AND holder IS NOT NULL AND distrust_until = 0
+                    AND NOT EXISTS (SELECT 1 FROM principal WHERE principal = $1) RETURNING 1
+            )
+            UPDATE lease SET holder = NULL
+            WHERE principal = $1 AND fence = $2 AND holder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM gone)
+            """, [try .principal(lease.principal), .integer(lease.fence)])
     }
 }

@@ -184,6 +184,12 @@ extension PostgresStateStore {
                             DELETE FROM push_refusal WHERE principal = $1
                                 AND NOT EXISTS (SELECT 1 FROM principal WHERE principal = $1)
                             """, [owner]),
+                        PostgresStatement(
+                            """
+                            DELETE FROM lease WHERE principal = $1 AND holder IS NULL
+                                AND distrust_until < (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                                AND NOT EXISTS (SELECT 1 FROM principal WHERE principal = $1)
+                            """, [owner]),
                     ]
                 })
             return try results.reduce(0) { $0 + Int(try $1.rows.first?.integer(0) ?? 0) }

@@ -19,6 +19,9 @@ extension SQLiteStateStore {
             }
             try db.run(
                 "UPDATE session SET last_seen = max(last_seen, ?) WHERE id = ?", [pull.now, session.id])
+            if let position = pull.position {
+                try db.put(.at(position), of: session.id, limit: limits.vectorBytes, at: pull.now)
+            }
             guard try db.idSequence(of: principal) == row.ids.sequence else { throw StateError.idsChanged }
             try db.putInChain(pull, principal)
             let standing = try db.takeLedger(of: pull, limits)

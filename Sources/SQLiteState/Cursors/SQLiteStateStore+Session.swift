@@ -14,17 +14,8 @@ extension SQLiteStateStore {
         try await write { db in
             let owner = try db.ensurePrincipal(principal, at: now)
             let id = try db.ensureSession(session, of: owner, at: now).id
-            let old = try db.integer("SELECT position FROM session WHERE id = ?", [id])
-            let new: Int64? =
-                switch position {
-                case .unknown: nil
-                case .at(let vector): try db.ensureVector(vector, limit: limit)
-                }
             if position == .unknown { try db.forgetPositions(of: owner, except: id) }
-            guard old != new else { return }
-            try db.run(
-                "UPDATE session SET position = ?, last_seen = max(last_seen, ?) WHERE id = ?", [new, now, id])
-            if let old { try db.dropVectorIfUnused(old) }
+            try db.put(position, of: id, limit: limit, at: now)
         }
     }
 
@@ -78,6 +69,19 @@ extension SQLiteStateStore {
 }
 
 extension Database {
+    /// Writes a session's position, and drops the vector that only the old one named.
+    func put(_ position: Position, of session: Int64, limit: Int, at now: Instant) throws {
+        let old = try integer("SELECT position FROM session WHERE id = ?", [session])
+        let new: Int64? =
+            switch position {
+            case .unknown: nil
+            case .at(let vector): try ensureVector(vector, limit: limit)
+            }
+        guard old != new else { return }
+        try run("UPDATE session SET position = ?, last_seen = max(last_seen, ?) WHERE id = ?", [new, now, session])
+        if let old { try dropVectorIfUnused(old) }
+    }
+
     /// Forgets the positions of a principal's other sessions.
     ///
     /// Two credentials may stand for one session of the backend without Rind knowing it; a stored position that the

@@ -42,16 +42,19 @@ extension StreamMachine {
         return .perform(action)
     }
 
-    /// Compares what the backend holds after the stream with what the stream has begun at (finding 7).
+    /// Compares what the backend holds after the stream, or after the part before a break, with what the stream has
+    /// begun at (finding 7).
     ///
     /// A checkpoint that was moved by a late call makes lines missing. Where the backend may have written it by itself,
     /// its namespace leaves the vector, so that the next stream begins it anew; anywhere else the stream has failed.
-    mutating func listedDistrusted(_ held: CheckpointVector) -> StreamStep {
+    mutating func listedDistrusted(_ held: CheckpointVector, resumes: Bool) -> StreamStep {
         let start = progress.start
         let moved = Set(start.namespaces + held.namespaces).filter { held[$0] != start[$0] }
         guard moved.allSatisfy({ query.mayWrite($0, streamingFrom: start) }) else { return end(.positionMoved) }
         progress.vector = progress.vector.filter { !moved.contains($0) }
-        return end(.complete)
+        guard resumes else { return end(.complete) }
+        position = .at(held)
+        return setPosition()
     }
 
     mutating func open() -> StreamStep {

@@ -27,7 +27,7 @@ struct StreamMachine: Sendable {
         /// The backend says which checkpoints it has written by itself.
         case listingSelfWritten(resumes: Bool)
         /// The backend says after the stream what it holds, because another gateway may have moved it.
-        case listingDistrusted
+        case listingDistrusted(resumes: Bool)
         /// A reset is being served.
         case raisingGeneration(token: String)
         case acknowledgingReset
@@ -145,10 +145,10 @@ struct StreamMachine: Sendable {
         case .setting(let rest): return set(rest)
         case .pausing:
             // A backend that has just broken a stream may not list either; the pause is over.
-            guard query.isPositioned, !query.distrustsPosition, query.lacksUpsertNamespace(progress.start) else {
+            guard query.isPositioned, query.distrustsPosition || query.lacksUpsertNamespace(progress.start) else {
                 return setPosition()
             }
-            state = .listingSelfWritten(resumes: true)
+            state = query.distrustsPosition ? .listingDistrusted(resumes: true) : .listingSelfWritten(resumes: true)
             return .perform(.listCheckpoints)
         case .acknowledgingReset: return startOver()
         case .idle, .listing, .streaming, .listingSelfWritten, .listingDistrusted, .raisingGeneration:
@@ -167,7 +167,7 @@ struct StreamMachine: Sendable {
             guard resumes else { return end(.complete) }
             position = .at(held)
             return setPosition()
-        case .listingDistrusted: return listedDistrusted(held)
+        case .listingDistrusted(let resumes): return listedDistrusted(held, resumes: resumes)
         case .idle, .takingCached, .setting, .streaming, .pausing, .raisingGeneration, .acknowledgingReset:
             return unexpected(StreamEvent.listed(held))
         }
@@ -249,7 +249,7 @@ struct StreamMachine: Sendable {
         switch report.end {
         case .complete:
             if query.distrustsPosition {
-                state = .listingDistrusted
+                state = .listingDistrusted(resumes: false)
                 return .perform(.listCheckpoints)
             }
             guard !query.isCheck, query.isPositioned, query.lacksUpsertNamespace(progress.start) else {

@@ -5,6 +5,7 @@ import DemoBackend
 import Foundation
 import GatewayTesting
 import PostgresTesting
+import SyncModel
 import Testing
 
 /// The program `rind serve` with its state in PostgreSQL.
@@ -88,7 +89,44 @@ struct PostgresStateTests {
         try await server.stop("immediate")
     }
 
-    @Test func `an idle pull takes 2 round trips, one with changes at most 4, a push at most 5`() async throws {
+    @Test func `a name that stands for two sessions of the backend loses nothing at two gateways either`() async throws
+    {
+        let server = try await PostgresServer.shared()
+        try await GatewayStack.withBackend { backend, directory in
+            var seed = DemoSeed()
+            (seed.projects, seed.tasks, seed.comments, seed.tags, seed.taskTags) = (2, 10, 4, 2, 0)
+            try await backend.seed(seed)
+            let overrides = Self.overrides(
+                server.url(), ["identity.session": "header:x-device", "pull.repeat_window": "0s"])
+            let second = directory + "/second"
+            try FileManager.default.createDirectory(atPath: second, withIntermediateDirectories: true)
+            try await GatewayProcess.with(
+                backend: try await backend.url, directory: directory, overrides: overrides
+            ) { one in
+                try await GatewayProcess.with(
+                    backend: try await backend.url, directory: second, overrides: overrides
+                ) { other in
+                    func pull(_ gateway: GatewayProcess, _ cursor: Int64?, _ token: String) async throws -> RawAnswer {
+                        try await gateway.http.send(
+                            "GET", GatewayStack.pullTarget(cursor, version: 2),
+                            headers: GatewayStack.headers(token, ["X-Device": "phone"]))
+                    }
+                    let first = try PulledChanges(await pull(one, nil, "device-a")).cursor
+                    try await backend.edit(.put("projects", ["id": "p-new", "name": "new"]))
+                    let next = try PulledChanges(await pull(one, first, "device-a")).cursor
+                    _ = try await pull(one, next, "device-a")
+                    // Another session of the backend stores its position, at the other gateway.
+                    _ = try await pull(other, first, "device-b")
+                    #expect(try await pull(one, first, "device-a").text.contains("p-new"))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: CheckpointStyle.allCases)
+    func `an idle pull takes 2 round trips, one with changes at most 4, a push at most 5`(
+        _ style: CheckpointStyle
+    ) async throws {
         let server = try await PostgresServer.shared()
         try await ServerProxy.with(to: server.port) { proxy in
             try await GatewayStack.withBackend { backend, directory in
@@ -97,7 +135,8 @@ struct PostgresStateTests {
                     backend: try await backend.url, directory: directory,
                     overrides: Self.overrides(
                         server.url(port: proxy.port), ["identity.principal": "bearer", "identity.auth_ttl": "1h"]),
-                    configuration: try StackConfiguration.withRequestCheckpoints()
+                    configuration: try style == .request
+                        ? StackConfiguration.withRequestCheckpoints() : StackConfiguration.quickstart()
                 ) { gateway in
                     var cursor = try PulledChanges(await Self.pull(gateway)).cursor
                     func trips(_ sync: () async throws -> Void) async throws -> Int {
@@ -124,7 +163,8 @@ struct PostgresStateTests {
                             try await trips { status = try await Self.push(gateway, cursor, changes).status })
                         #expect(status == 200)
                     }
-                    print("cost: round trips: idle pull \(idle), pulls with changes \(changed), pushes \(pushes)")
+                    print(
+                        "cost: round trips, checkpoints = \(style): \(idle), with changes \(changed), pushes \(pushes)")
                     #expect(idle <= 2)
                     #expect(changed.allSatisfy { $0 <= 4 })
                     // The first one also notes the schema version that it shows, once for each update of an app.

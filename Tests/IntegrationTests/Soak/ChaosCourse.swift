@@ -19,6 +19,8 @@ struct ChaosCourse {
     /// The life of a lease, and how long a gateway stands still.
     private static let lease = 1
     private static let pause = Duration.milliseconds(1_800)
+    /// How often a gateway that had no lease when it was stopped is stopped again.
+    private static let pauses = 12
 
     private enum Event: CaseIterable { case kill, pause, restartDatabase }
 
@@ -27,7 +29,7 @@ struct ChaosCourse {
     private var nodes: [GatewayProcess] = []
     private let overrides: [String: String]
     private(set) var log: [String] = []
-    /// How many leases were taken over, and how many syncs have lost one, by the logs of the gateways that are left.
+    /// How many leases were taken over, and how many syncs have lost one, by the logs of all gateways.
     private(set) var takeovers = 0
     private(set) var losses = 0
 
@@ -66,9 +68,8 @@ struct ChaosCourse {
                 }
                 throw error
             }
-            chaos.takeovers = chaos.lines(with: #""code":"state.lease_taken_over""#)
-            chaos.losses = chaos.lines(with: #""message":"a sync has lost its lease"#)
             for node in chaos.nodes {
+                chaos.count(node)
                 for defect in try GatewayWatch(node).defects().prefix(3) { load.fail("in the log: \(defect)") }
                 try await node.kill()
             }
@@ -118,28 +119,39 @@ struct ChaosCourse {
 
     private mutating func happen(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
-        for _ in 0..<Self.events {
+        for index in 0..<Self.events {
             try await Task.sleep(for: .milliseconds(Int.random(in: 100...700, using: &random)))
             let number = Int.random(in: 0..<Self.gateways, using: &random)
-            let event = Event.allCases.randomElement(using: &random) ?? .kill
+            // One at least of each course has a gateway whose leases pass to others.
+            let event = index == 0 ? .pause : Event.allCases.randomElement(using: &random) ?? .kill
             log.append(event == .restartDatabase ? "\(event)" : "\(event) \(number)")
             let others = nodes.indices.filter { $0 != number }.map { nodes[$0].port }
             switch event {
             case .kill:
                 try await nodes[number].kill()
                 load.move(to: others)
+                count(nodes[number])
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...1_500, using: &random)))
                 nodes[number] = try await start(number)
-            case .pause:
-                nodes[number].send(SIGSTOP)
-                load.move(to: others)
-                try await Task.sleep(for: Self.pause)
-                nodes[number].send(SIGCONT)
+            case .pause: try await pause(number, others, atMost: index == 0 ? Self.pauses : 1)
             case .restartDatabase:
                 try await server.stop(Bool.random(using: &random) ? "fast" : "immediate")
                 try await server.start()
             }
             load.move(to: nodes.map(\.port))
+        }
+    }
+
+    /// Lets a gateway stand still, so many times or until others have taken over a lease that it had.
+    private func pause(_ number: Int, _ others: [Int], atMost times: Int) async throws {
+        let before = lines(with: Self.takeover)
+        for _ in 0..<times where lines(with: Self.takeover) == before {
+            nodes[number].send(SIGSTOP)
+            load.move(to: others)
+            try await Task.sleep(for: Self.pause)
+            nodes[number].send(SIGCONT)
+            load.move(to: nodes.map(\.port))
+            try await Task.sleep(for: .milliseconds(100))
         }
     }
 
@@ -152,7 +164,16 @@ struct ChaosCourse {
         try await course.judge(nodes[0])
     }
 
-    private func lines(with text: String) -> Int {
-        nodes.reduce(0) { $0 + $1.log.split(separator: "\n").count { $0.contains(text) } }
+    private static let takeover = #""code":"state.lease_taken_over""#
+
+    private mutating func count(_ node: GatewayProcess) {
+        takeovers += Self.lines(of: node, with: Self.takeover)
+        losses += Self.lines(of: node, with: #""message":"a sync has lost its lease"#)
+    }
+
+    private func lines(with text: String) -> Int { nodes.reduce(0) { $0 + Self.lines(of: $1, with: text) } }
+
+    private static func lines(of node: GatewayProcess, with text: String) -> Int {
+        node.log.split(separator: "\n").count { $0.contains(text) }
     }
 }

@@ -22,6 +22,7 @@ struct ChaosTests {
             let problems = course.load.problems
             #expect(problems.prefix(20).map(\.self) == [], "seed \(seed): \(problems.count) in all")
             outcomes.merge(course.load.outcomes) { $0 + $1 }
+            #expect(course.takeovers > 0, "seed \(seed)")
             takeovers += course.takeovers
             losses += course.losses
         }

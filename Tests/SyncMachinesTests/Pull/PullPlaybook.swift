@@ -53,13 +53,14 @@ struct PullPlaybook {
         presented: Int64? = nil, version: Int = 1, settings: PullSettings = PullSettings(),
         cached: CachedAnswer? = nil, session: Session = PullPlaybook.session, digest: String = PullPlaybook.digest,
         tableDigests: [String: String] = [:], schema: Schema = PullPlaybook.schema, requested: Migration? = nil,
-        startOvers: Int = 0
+        startOvers: Int = 0, distrustsPosition: Bool = false
     ) {
-        let query = PullQuery(
+        var query = PullQuery(
             principal: Self.principal, session: session, presented: presented.flatMap { Cursor(rawValue: $0) },
             schemaVersion: version, requested: requested, schema: schema, effectiveVersion: version,
             mappingDigest: digest,
             tableDigests: tableDigests, newReplica: Self.newReplica, cached: cached, startOvers: startOvers)
+        query.distrustsPosition = distrustsPosition
         machine = PullMachine(query: query, settings: settings)
         action = machine.begin()
     }

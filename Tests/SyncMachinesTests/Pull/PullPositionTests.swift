@@ -103,4 +103,57 @@ import Testing
         pull.send(.context(Book.context(try Book.row())))
         pull.send(.ended(.complete), expect: .readClock)
     }
+
+    /// The backend as another gateway may still move it, and the pull that streams from it.
+    private static func distrusting() throws -> Book {
+        var pull = Book(presented: 1_000, distrustsPosition: true)
+        pull.send(.context(Book.context(try Book.row(), position: .unknown)), expect: .listCheckpoints)
+        pull.send(.listed(Book.vector), expect: .stream(from: Book.vector))
+        return pull
+    }
+
+    @Test func `7: a distrusted position is compared after the stream, and a moved one fails the pull`() throws {
+        var pull = try Self.distrusting()
+        pull.send(.ended(.complete), expect: .listCheckpoints)
+        var moved = pull
+        pull.send(.listed(Book.vector), expect: .readClock)
+        var held = Book.vector
+        held["LinkV1"] = "LinkV1|9"
+        moved.send(.listed(held), expect: .fail(.positionMoved))
+    }
+
+    @Test func `7: a distrusted position is compared where a stream broke, before it is set anew`() throws {
+        var pull = try Self.distrusting()
+        pull.send(.ended(.broken, received: ["LinkV1": "LinkV1|10"], carriedData: true))
+        guard case .stream(.sleep) = pull.action else {
+            Issue.record("expected a pause, got \(pull.action)")
+            return
+        }
+        pull.send(.done, expect: .listCheckpoints)
+        var (moved, held, vector) = (pull, Book.vector, Book.vector)
+        // The lines between 5 and 9 have not come.
+        held["LinkV1"] = "LinkV1|9"
+        moved.send(.listed(held), expect: .fail(.positionMoved))
+        // Nothing has moved it: the stream goes on behind its last line.
+        vector["LinkV1"] = "LinkV1|10"
+        pull.send(.listed(Book.vector), expect: .acknowledge(["LinkV1|10"]))
+        pull.send(.done, expect: .stream(from: vector, afresh: false))
+    }
+
+    @Test func `7: where the backend writes by itself, a namespace that has moved is begun anew after a break`() throws
+    {
+        var pull = Book(presented: 1_000, distrustsPosition: true)
+        let vector = CheckpointVector(["AlbumV1": "AlbumV1|5", "SyncCompleteV1": "SyncCompleteV1|9"])
+        pull.send(
+            .context(Book.context(try Book.row(vector: vector), position: .unknown)), expect: .listCheckpoints)
+        pull.send(.listed(vector), expect: .stream(from: vector))
+        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|8", "LinkV1": "LinkV1|3"], carriedData: true))
+        pull.send(.done, expect: .listCheckpoints)
+        var held = vector
+        held["LinkV1"] = "LinkV1|2"
+        pull.send(.listed(held), expect: .forget(["LinkV1"]))
+        pull.send(.done, expect: .acknowledge(["AlbumV1|8"]))
+        let rest = CheckpointVector(["AlbumV1": "AlbumV1|8", "SyncCompleteV1": "SyncCompleteV1|9"])
+        pull.send(.done, expect: .stream(from: rest, afresh: false))
+    }
 }
