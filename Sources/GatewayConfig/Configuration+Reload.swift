@@ -12,6 +12,9 @@ extension Configuration {
     ) -> (configuration: Configuration, needingRestart: [String], obstacle: String?) {
         var configuration = self
         let changed = KeyTable.keys.filter { $0.keep?(running, &configuration) ?? false }
+        // Bodies must fit into the memory for pushes that the gateway still has.
+        configuration.limits.inflatedBody = min(configuration.limits.inflatedBody, configuration.limits.pushMemory)
+        configuration.limits.body = min(configuration.limits.body, configuration.limits.inflatedBody)
         let isNamingByTCP =
             identity.proxyField != nil && gateway.listen.path != nil && running.gateway.listen.path == nil
         // With a Unix socket the loader demands no list, so all programs of this machine could name callers.

@@ -45,6 +45,17 @@ import Testing
         #expect(configuration.limits.pulls < usual.limits.pulls)
     }
 
+    @Test func `a reload with a larger budget admits no body that the memory of the start cannot hold`() throws {
+        let running = try #require(Self.load("memory = 256MiB").0)
+        let loaded = try #require(Self.load("memory = 16GiB").0)
+        #expect(loaded.limits.inflatedBody > running.limits.pushMemory)
+        let (applied, names, _) = loaded.applicable(while: running)
+        #expect(names.contains("limits.push_memory"))
+        #expect(applied.limits.pushMemory == running.limits.pushMemory)
+        #expect(applied.limits.body <= applied.limits.inflatedBody)
+        #expect(applied.limits.inflatedBody <= applied.limits.pushMemory)
+    }
+
     @Test(arguments: ["memory = 100MiB", "memory = 1GiB\npulls = 64", "memory = 1GiB\nconnections = 10000"])
     func `limits that exceed it together are refused with the sum`(limits: String) {
         let (configuration, errors) = Self.load(limits)
