@@ -30,12 +30,16 @@ extension LedgerDiff {
             if verdict.outcome == .deletedAgain, !isUnreadable { missing.again += 1 }
             if purpose == .count { return }
         }
-        // As if two pulls had brought them: a parent that went in a later request takes an unreadable child along.
+        // As if two pulls had brought them: a parent that went in a later request takes an unreadable child along, also
+        // where all records came but such.
+        if isUnreadable, verdict.outcome == .absent {
+            verdict.parent = RecordVerdict.parentGone(known.links, table.rules, since: 0)
+        }
         let isTakenAlong = unreadable.map { verdict.parent?.takesAlong($0.sequence) == true } ?? true
         let remaining = subject.isInStream ? group.remaining : .all
         let isGone: Bool
         switch verdict.outcome {
-        case .absent: isGone = !isUnreadable && !table.isRefused && !table.isHeldBack
+        case .absent: isGone = isTakenAlong && !table.isRefused && !table.isHeldBack
         case .descendant: isGone = isTakenAlong && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
         case .deletedAgain: isGone = !isUnreadable && !table.isBlind
         case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, to: remaining)
@@ -141,7 +145,7 @@ extension LedgerDiff {
         in table: LedgerDiffTable, _ subject: Subject, _ group: RecordGroup, verdict: RecordVerdict,
         since unreadable: UInt64?
     ) {
-        guard !verdict.feeds.isEmpty || verdict.outcome == .descendant else { return }
+        guard !verdict.feeds.isEmpty || verdict.outcome == .descendant || unreadable != nil else { return }
         let upsert = subject.isInStream ? group.upsert : nil
         let links = upsert == nil ? known.links : group.links
         let newest = max(upsert?.sequence ?? 0, unreadable ?? 0)

@@ -189,7 +189,7 @@ struct RecordVerdict: Hashable {
 
     /// Returns the combined departure of all parents that take along a record whose line came as number `sequence` (0:
     /// none came); nil if there is none.
-    private static func parentGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Departure? {
+    static func parentGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Departure? {
         var found: Departure?
         for parents in rules.goneParents where parents.link < links.count {
             guard let departure = parents.records[links[parents.link]], departure.takesAlong(sequence) else { continue }

@@ -291,6 +291,28 @@ import Testing
         #expect(answer.deleted == ["projects/p", "tasks/c"] && answer.report.suspended.isEmpty)
     }
 
+    @Test(arguments: [["projects", "tasks"], ["folders"]], [false, true])
+    func `a child whose line cannot be read goes with a parent that a later request has deleted, also where all came`(
+        _ names: [String], _ isLater: Bool
+    ) async throws {
+        let (parents, children) = (names[0], names[names.count - 1])
+        let table = Bench.table(children, parents: [parents])
+        var bench = names.count == 1 ? Bench(table) : Bench(Bench.table(parents), table)
+        _ = try await bench.pull {
+            $0.row(parents, "p")
+            $0.row(children, "c", in: "p")
+        }
+        let answer = try await bench.pull(plan: Self.comparing(parents, children)) {
+            if !isLater { $0.delete(parents, "p") }
+            if isLater { $0.row(parents, "p") }
+            $0.damaged(children, "c")
+            if isLater { $0.request() }
+            if isLater { $0.delete(parents, "p") }
+        }
+        // In one request the child came after its parent had gone, so it is there.
+        #expect(answer.deleted == Set(["\(parents)/p"] + (isLater ? ["\(children)/c"] : [])))
+    }
+
     @Test func `a later end of a parent reaches all that came before it, generations down`() async throws {
         var bench = Bench(Bench.table("folders", parents: ["folders"]))
         _ = try await bench.pull {
