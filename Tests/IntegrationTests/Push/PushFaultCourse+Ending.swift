@@ -12,6 +12,8 @@ extension PushFaultCourse {
     private struct Attempt {
         var device: StackDevice
         var isSynced = false
+        /// True if its gateway has begun to end.
+        var isEnding = false
     }
 
     mutating func sync(
@@ -44,7 +46,10 @@ extension PushFaultCourse {
                     do {
                         while backend.requests.count < limit { try await Task.sleep(for: .milliseconds(1)) }
                         try await Task.sleep(for: .milliseconds(pause))
-                        let heard = attempt.withLockedValue { $0 }
+                        let heard = attempt.withLockedValue { attempt in
+                            defer { attempt.isEnding = true }
+                            return attempt
+                        }
                         try await end()
                         return heard
                     } catch { return nil }
@@ -57,9 +62,10 @@ extension PushFaultCourse {
                 return (isDeaf ? heard : attempt.withLockedValue { $0 }, true)
             }
             group.cancelAll()
-            // It may have ended although the device was quicker.
-            let isStopped = await group.reduce(false) { $0 || $1 != nil }
-            return (attempt.withLockedValue { $0 }, isStopped)
+            // It may have ended although the device was quicker: its connection ends before its process has.
+            await group.waitForAll()
+            let last = attempt.withLockedValue { $0 }
+            return (last, last.isEnding)
         }
     }
 
@@ -70,7 +76,7 @@ extension PushFaultCourse {
             try await device.pull()
             attempt.withLockedValue { [device] in $0.device = device }
             try await device.push()
-            attempt.withLockedValue { [device] in $0 = Attempt(device: device, isSynced: true) }
+            attempt.withLockedValue { [device] in ($0.device, $0.isSynced) = (device, true) }
         } catch {
             attempt.withLockedValue { [device] in $0.device = device }
         }
