@@ -53,7 +53,6 @@ package struct SimulationCampaign: Sendable {
     package func run(seed: UInt64) async throws -> (counts: [String: Int], steps: Int) {
         let (setup, ops) = draw(seed)
         let first = try World(setup, seed: seed)
-        defer { first.end() }
         guard try await Self.play(ops, in: first) != nil else { return (first.counts, first.steps) }
         let shrunk = try await shrink(ops) { try await Self.play($0, in: World(setup, seed: seed)) != nil }
         let world = try World(setup, seed: seed, isTracing: true)

@@ -73,14 +73,6 @@ extension World {
     /// Lets time pass; less than nothing sets the clock back.
     package func pass(_ milliseconds: Int64) { time.pass(milliseconds: milliseconds) }
 
-    /// Ends all gateways and lets their tasks unwind: what is never resumed would keep the whole world in memory.
-    package func end() {
-        for gateway in gateways { gateway.life.end() }
-        for request in requests { request.sync.resume() }
-        var jobs = 0
-        while jobs < 1_000_000, step() || time.leap() { jobs += 1 }
-    }
-
     /// Gateways die and start again: only the state is left.
     package func crash() throws { try crash(gateways.indices) }
 
