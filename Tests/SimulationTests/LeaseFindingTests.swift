@@ -26,6 +26,23 @@ import Testing
         return world
     }
 
+    /// Lets the second device sync twice at gateway 1, so that the backend holds its vector.
+    private static func letSecondGoAhead(in world: World) async throws {
+        world.chosenGateway = 1
+        for _ in 0..<2 {
+            world.pass(10)
+            _ = try await world.sync(1)
+        }
+    }
+
+    /// Lets gateway 0 stand still in a request until its lease has run out, and the device give up.
+    private static func standStill(_ request: WorldSync, in world: World) async throws {
+        try await world.perform(.pause(0))
+        request.resume()
+        world.pass(pause)
+        world.abandon(request)
+    }
+
     /// Begins a pull at a gateway.
     private static func begin(_ device: Int, at gateway: Int, in world: World) -> WorldSync {
         world.chosenGateway = gateway
@@ -67,19 +84,12 @@ import Testing
         // The second device is ahead, and its next pull sets the backend to its vector.
         world.users.putTask("t0", 5)
         world.users.putTask("t1", 6)
-        world.chosenGateway = 1
-        for _ in 0..<2 {
-            world.pass(10)
-            _ = try await world.sync(1)
-        }
+        try await Self.letSecondGoAhead(in: world)
         // The first one's vector is about to be set, when its gateway stands still.
         let paused = Self.begin(0, at: 0, in: world)
         await world.run(paused, until: .acknowledge)
         #expect(!paused.isOver)
-        try await world.perform(.pause(0))
-        paused.resume()
-        world.pass(Self.pause)
-        world.abandon(paused)
+        try await Self.standStill(paused, in: world)
         world.users.putTask("t2", 7)
         let other = Self.begin(1, at: 1, in: world)
         if let moment {
@@ -107,19 +117,12 @@ import Testing
     @Test func `7: a gateway that has lost its lease makes no further call and writes nothing`() async throws {
         let world = try await Self.quiesced()
         world.users.putTask("t0", 5)
-        world.chosenGateway = 1
-        for _ in 0..<2 {
-            world.pass(10)
-            _ = try await world.sync(1)
-        }
+        try await Self.letSecondGoAhead(in: world)
         let paused = Self.begin(0, at: 0, in: world)
         // Before it says that the position is unknown, which an ack call follows.
         await world.run(paused, until: .writing)
         await world.run(paused, until: .writing)
-        try await world.perform(.pause(0))
-        paused.resume()
-        world.pass(Self.pause)
-        world.abandon(paused)
+        try await Self.standStill(paused, in: world)
         #expect(try await Self.pull(1, at: 1, in: world).failure == nil)
         let calls = paused.reached.count { $0 != .writing && $0 != .reading }
         world.goOn()
@@ -135,10 +138,7 @@ import Testing
         let paused = Self.begin(0, at: 0, in: world)
         await world.run(paused, until: .open)
         for _ in 0..<3 { await world.run(paused, until: .line) }
-        try await world.perform(.pause(0))
-        paused.resume()
-        world.pass(Self.pause)
-        world.abandon(paused)
+        try await Self.standStill(paused, in: world)
         _ = try await Self.pull(1, at: 1, in: world)
         let lines = paused.reached.count { $0 == .line }
         world.goOn()
@@ -153,17 +153,10 @@ import Testing
     @Test func `7: of many ack calls a gateway that has lost the lease makes no further one`() async throws {
         let world = try await Self.quiesced { $0.ackBatch = 1 }
         world.users.putTask("t0", 5)
-        world.chosenGateway = 1
-        for _ in 0..<2 {
-            world.pass(10)
-            _ = try await world.sync(1)
-        }
+        try await Self.letSecondGoAhead(in: world)
         let paused = Self.begin(0, at: 0, in: world)
         await world.run(paused, until: .acknowledge)
-        try await world.perform(.pause(0))
-        paused.resume()
-        world.pass(Self.pause)
-        world.abandon(paused)
+        try await Self.standStill(paused, in: world)
         #expect(try await Self.pull(1, at: 1, in: world).failure == nil)
         world.goOn()
         await world.run(paused)
@@ -180,10 +173,7 @@ import Testing
         await world.run(paused, until: .open)
         // The commit: nothing is asked about the lease after it has begun.
         await world.run(paused, until: .writing)
-        try await world.perform(.pause(0))
-        paused.resume()
-        world.pass(Self.pause)
-        world.abandon(paused)
+        try await Self.standStill(paused, in: world)
         #expect(try await Self.pull(1, at: 1, in: world).failure == nil)
         world.goOn()
         await world.run(paused)
