@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GatewayTesting
+import SyncMachines
 import SyncModel
 import Testing
 
@@ -163,6 +164,20 @@ import Testing
         #expect(paused.code == "state.lease_lost")
         #expect(paused.reached.count { $0 == .acknowledge } == 1)
         #expect(world.counts["log: state.lease_lost"] == 1)
+        #expect(try await world.quiesce() == nil)
+    }
+
+    @Test func `a position from before a reset is not stored with the commit behind it`() async throws {
+        let world = try await Self.quiesced()
+        world.users.putTask("t0", 5)
+        try await Self.letSecondGoAhead(in: world)
+        // Its checkpoints are set back for the first device, and the position waits for the commit.
+        let pull = Self.begin(0, at: 0, in: world)
+        await world.run(pull, until: .open)
+        try await world.perform(.mishap(.reset, 1, 0))
+        await world.run(pull)
+        #expect(pull.failure == nil && pull.restart == .reset)
+        #expect(try await world.position(after: pull) == .unknown)
         #expect(try await world.quiesce() == nil)
     }
 

@@ -112,6 +112,7 @@ struct StreamRunner {
             scope.services.ackRefusals.forget(session)
             try await acceptance.accepted()
         case .raiseGeneration:
+            deferredPosition = nil
             let generation = try await scope.store.raiseGeneration(
                 principal: scope.query.principal, session: scope.query.session, at: scope.now)
             scope.logger.notice("the backend demands a reset", metadata: ["generation": "\(generation)"])
@@ -145,6 +146,7 @@ struct StreamRunner {
     /// Marks the positions of the principal's sessions as unknown, since they may be the same session at the backend;
     /// writes nothing if they are marked already.
     private mutating func noteMove() async throws {
+        deferredPosition = nil
         // Under a lease no other sync stores a position meanwhile, so once is enough.
         if hasNotedMove, LeaseKeeper.current != nil { return try await acceptance.obtain() }
         try await store(.unknown)

@@ -168,6 +168,13 @@ extension World {
         return try await store.pullContext(principal: principal, session: session, presented: cursor)
     }
 
+    /// Returns the position of a pull's session at the backend, as the state has it; nil if the pull has no row.
+    package func position(after pull: WorldSync) async throws -> Position? {
+        guard let row = try await row(of: pull) else { return nil }
+        return try await store.pullContext(principal: row.principal, session: row.session, presented: nil).session
+            .position
+    }
+
     /// Returns the row of the cursor that a pull was answered with.
     package func row(of pull: WorldSync) async throws -> CursorRow? {
         try await context(of: pull.cursor, users.devices[pull.device].session)?.row
