@@ -33,8 +33,9 @@ final class LastingServices: Sendable {
         self.tuning = tuning
         cachedAnswers = CachedAnswers(
             maximumBytes: configuration.limits.answersKept, window: configuration.pull.repeatWindow.milliseconds)
+        // Weak, because a cached answer holds its part of the budget: neither would ever go away.
         spools = SpoolBudget(memory: configuration.spool.memoryTotal, disk: configuration.spool.diskTotal) {
-            [cachedAnswers] principal in cachedAnswers.dropOldest(of: principal)
+            [weak cachedAnswers] principal in cachedAnswers?.dropOldest(of: principal) ?? false
         }
         comparing = Occupancy(maximum: max(1, configuration.ledger.resweepParallel))
         running = FairPermits(maximum: configuration.limits.pulls)

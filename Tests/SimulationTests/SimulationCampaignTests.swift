@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GatewayTesting
 import Testing
+
+@testable import GatewayTesting
 
 /// Random schedules of devices, writers, crashes, lost calls, cut streams and full disks; `docs/TESTING.md` tells how
 /// to replay one.
@@ -86,6 +87,24 @@ import Testing
         ],
         // A position that a late call has moved is rarer still: LeaseFindingTests has it.
         rare: ["failed: state.lease_lost"])
+
+    @Test func `a world that has come to rest leaves nothing in memory`() async throws {
+        func play() async throws -> () -> [String] {
+            let world = try World(WorldSetup())
+            try await world.perform(.write(.newTask, 0, 7))
+            try await world.perform(.pull(device: 0))
+            #expect(try await world.quiesce() == nil)
+            let parts: [(name: String, isAlive: () -> Bool)] = world.gateways.flatMap { running in
+                [
+                    ("gateway", { [weak part = running.gateway] in part != nil }),
+                    ("life", { [weak part = running.life] in part != nil }),
+                ]
+            }
+            return { parts.filter { $0.isAlive() }.map(\.name) }
+        }
+        let alive = try await play()
+        #expect(alive() == [])
+    }
 
     @Test func `a seed gives the same course`() async throws {
         func course(_ seed: UInt64) async throws -> [String] {
