@@ -33,7 +33,8 @@ extension SyncGateway {
             MetricReading(.spool, Double(spooled.disk), labels: ["disk"]),
             MetricReading(.spoolLimit, Double(configuration.spool.memoryTotal), labels: ["memory"]),
             MetricReading(.spoolLimit, Double(configuration.spool.diskTotal), labels: ["disk"]),
-        ] + (tokens?.age.map { [MetricReading(.tokenKeyAge, $0)] } ?? [])
+            MetricReading(.tokenKeyAge, tokens?.age),
+        ]
     }
 
     /// Returns the devices that are stuck, those that tried last first.
@@ -43,13 +44,13 @@ extension SyncGateway {
     }
 
     private var breakerReadings: [MetricReading] {
-        guard let breaker = services.backend.breaker?.reading else { return [] }
+        let breaker = services.backend.breaker?.reading
         return [
-            MetricReading(.breakerOpenings, Double(breaker.openings)),
-            MetricReading(.breakerRefusals, Double(breaker.refusals)),
+            MetricReading(.breakerOpenings, breaker.map { Double($0.openings) }),
+            MetricReading(.breakerRefusals, breaker.map { Double($0.refusals) }),
         ]
-            + CircuitBreaker.State.allCases.map {
-                MetricReading(.breakerState, $0 == breaker.state ? 1 : 0, labels: [$0.rawValue])
+            + CircuitBreaker.State.allCases.map { state in
+                MetricReading(.breakerState, breaker.map { $0.state == state ? 1 : 0 }, labels: [state.rawValue])
             }
     }
 

@@ -45,10 +45,8 @@ final class MetricsResponder: Sendable {
             MetricReading(.draining, requests.isDraining ? 1 : 0),
             MetricReading(.connections, Double(connections.open)),
             MetricReading(.connectionLimit, Double(connections.limit)),
+            MetricReading(.certificateExpiry, certificate.now.map { Double($0.expiry.milliseconds / 1_000) }),
         ])
-        if let expiry = certificate.now?.expiry {
-            metrics.set([MetricReading(.certificateExpiry, Double(expiry.milliseconds / 1_000))])
-        }
         var fields = HTTPFields()
         fields[.contentType] = PrometheusRegistry.contentType
         fields[.cacheControl] = "no-store"

@@ -8,10 +8,12 @@ import NIOConcurrencyHelpers
 package struct MetricReading: Sendable {
     let metric: Metric
     let labels: [String]
-    let value: Double
+    let value: Double?
 
     /// Creates a reading; the labels have the order of the table.
-    package init(_ metric: Metric, _ value: Double, labels: [String] = []) {
+    ///
+    /// Without a value there is nothing to read, as after a reload that has removed it: the series goes away.
+    package init(_ metric: Metric, _ value: Double?, labels: [String] = []) {
         self.metric = metric
         self.value = value
         self.labels = labels
@@ -110,11 +112,15 @@ package final class GatewayMetrics: Sendable {
         }
     }
 
-    /// Sets gauges.
+    /// Sets gauges, and removes those whose reading has no value.
     package func set(_ readings: [MetricReading]) {
         for reading in readings {
+            guard let value = reading.value else {
+                registry.remove(reading.metric, labels: reading.labels)
+                continue
+            }
             let dimensions = Array(zip(reading.metric.labels, reading.labels))
-            Meter(label: reading.metric.rawValue, dimensions: dimensions, factory: registry).set(reading.value)
+            Meter(label: reading.metric.rawValue, dimensions: dimensions, factory: registry).set(value)
         }
     }
 

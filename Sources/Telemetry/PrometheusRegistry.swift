@@ -56,7 +56,7 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
         NOOPMetricsHandler.instance
     }
 
-    /// Does nothing: series live as long as the process.
+    /// Does nothing: a series lives until a reading of it has no value.
     package func destroyCounter(_ handler: any CounterHandler) {}
     /// Does nothing.
     package func destroyMeter(_ handler: any MeterHandler) {}
@@ -72,6 +72,11 @@ package final class PrometheusRegistry: MetricsFactory, Sendable {
             series[metric, default: [:]][values] = new
             return new
         }
+    }
+
+    /// Removes a series, so that it does not show its last value for ever.
+    func remove(_ metric: Metric, labels: [String]) {
+        series.withLockedValue { $0[metric]?[labels] = nil }
     }
 
     /// Returns the values of a metric that is a counter, by its labels.

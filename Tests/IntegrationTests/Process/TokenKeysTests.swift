@@ -100,6 +100,8 @@ struct TokenKeysTests {
                     try await reload(identity + "\njwt_leeway = 61s\njwt_refresh = 10s")
                     try await eventually { gateway.log.components(separatedBy: "config.reloaded").count > 2 }
                     #expect(try await Self.pull(gateway, token) == "200")
+                    try await reload("principal = bearer")
+                    try await eventually { try await !hasAge() }
                 }
             }
         }
