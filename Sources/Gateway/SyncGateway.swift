@@ -87,6 +87,11 @@ package final class SyncGateway: Sendable {
         }
     }
 
+    /// Returns the mark of `[identity] key` that the state keeps: it says nothing about the key, and tells it from others.
+    package static func keyMark(of configuration: Configuration) -> Int64 {
+        Int64(KeyedDigest(key: configuration.identity.key.bytes).derivedKey(.mark).0 >> 12)
+    }
+
     /// Checks that the state can be read and written.
     package func checkState() async throws {
         // Longer than the wait for another process's lock, so that such a lock is reported as what it is.
@@ -117,6 +122,7 @@ package final class SyncGateway: Sendable {
         try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
+        SyncTrace.note { $0.subject.presented = presented?.rawValue }
         var startOvers = 0
         var awaited = AwaitedPushes()
         while true {
@@ -148,6 +154,7 @@ package final class SyncGateway: Sendable {
         try services.backend.breaker?.check()
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
+        SyncTrace.note { $0.subject.presented = request.lastPulledAt }
         try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
         return try await services.exclusively(
             identity, presenting: PushScope.presented(request), logger: caller.logger
@@ -175,7 +182,9 @@ package final class SyncGateway: Sendable {
     private func identify(_ caller: Caller) async throws -> CallerIdentity {
         let timing = SyncTrace.begin(.identity)
         defer { timing.end() }
-        return try await services.identities.resolve(caller, at: services.clock.now)
+        let identity = try await services.identities.resolve(caller, at: services.clock.now)
+        SyncTrace.note { $0.subject.principal = identity.principal.description }
+        return identity
     }
 
     /// Deals with what earlier pushes have left to do before another one.

@@ -82,11 +82,21 @@ struct RequestRecord {
         let mode = figures.map { $0.mode == kind ? "" : " \($0.mode)" } ?? ""
         return RecentSyncs.Sync(
             endedAt: SystemClock().now.milliseconds, milliseconds: elapsed, kind: kind + mode,
-            replica: figures?.replica, principal: figures?.principal ?? "", code: outcome.code)
+            replica: figures?.replica ?? trace.subject.replica,
+            principal: figures?.principal ?? trace.subject.principal ?? "", code: outcome.code)
     }
 
-    /// Adds what is unusual: stages that took long, several calls to the backend, or one that failed.
+    /// Adds whom it is about if it has failed, and what is unusual: stages that took long, several calls to the backend,
+    /// or one that failed.
     private func add(_ trace: SyncTrace.Content, to metadata: inout Logger.Metadata) {
+        let subject = trace.subject
+        if metadata["principal"] == nil, let principal = subject.principal {
+            metadata["principal"] = .string(principal)
+        }
+        if metadata["replica"] == nil, let replica = subject.replica { metadata["replica"] = .string(replica) }
+        if metadata["presented"] == nil, let presented = subject.presented {
+            metadata["presented"] = .string(String(presented))
+        }
         let least = logger.logLevel <= .debug ? Self.shownStage : Self.longStage
         for index in 0..<SyncStage.all.count where trace.nanoseconds[index] >= least {
             metadata["\(SyncStage.all[index].rawValue)_ms"] = "\(trace.nanoseconds[index] / 1_000_000)"

@@ -40,7 +40,7 @@ extension LineProjector {
                 let type = try scanner.value()
                 envelope.type = type
                 envelope.shape = type.kind == .string ? projection.types.index(of: type) : -1
-                if envelope.shape >= 0 { lastShape = envelope.shape }
+                if envelope.shape >= 0 { (lastShape, hasShape) = (envelope.shape, true) }
             case 1: envelope.ack = try scanner.value()
             case 2: try readData(from: &scanner, by: projection, envelope: &envelope, slots: slots)
             default: _ = try scanner.value()

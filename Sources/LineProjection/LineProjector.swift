@@ -52,6 +52,8 @@ package struct LineProjector: Sendable {
     private var unknownType: String?
     /// The index of the last line's shape.
     var lastShape = 0
+    /// True if a line of this request had it.
+    var hasShape = false
     /// The members of the envelopes before, and of the data before by shape.
     var envelopePattern = MemberPattern()
     var patterns: [MemberPattern]
@@ -79,16 +81,14 @@ package struct LineProjector: Sendable {
     /// Forgets the tokens of an earlier request, which do not tell how far a later one has got.
     package mutating func beginRequest() {
         tokens.removeAll()
-        hasToken = false
+        (hasToken, hasShape, unknownType) = (false, false, nil)
     }
 
     /// The token of the last line; nil if the line had none, and for a reset.
     package var lastCheckpoint: Checkpoint? { hasToken ? tokens.checkpoint(at: tokens.current) : nil }
 
-    /// The type of the last line that had one.
-    package var lastType: String? {
-        unknownType ?? (projection.shapes.indices.contains(lastShape) ? projection.shapes[lastShape].type : nil)
-    }
+    /// The type of the last line of this request that had one.
+    package var lastType: String? { unknownType ?? (hasShape ? projection.shapes[lastShape].type : nil) }
 
     /// Reads one line and writes the record, id or value that the client gets from it.
     ///

@@ -7,13 +7,13 @@ package import SyncModel
 extension MemoryStateStore {
     /// Records that a replica did not get on.
     package func noteTrouble(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int, of replica: ReplicaID, at now: Instant
+        _ kind: DeviceTrouble.Kind, code: String, count: Int, since: Instant, of replica: ReplicaID, at now: Instant
     ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
         try await write { contents in
             guard let known = contents.replicas[replica] else { return nil }
             let (before, code) = (known.troubles[kind], remark(code))
             let first = DeviceTrouble(
-                replica: replica, principal: known.principal, kind: kind, count: max(1, count), since: now,
+                replica: replica, principal: known.principal, kind: kind, count: max(1, count), since: since,
                 lastAt: now, code: code)
             let after =
                 before.map {

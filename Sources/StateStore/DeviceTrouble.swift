@@ -94,12 +94,13 @@ package protocol TroubleStore: Sendable {
     ///   - kind: The way.
     ///   - code: The code of the failure; empty if nothing failed.
     ///   - count: The number of times, if the caller has counted more than the state.
+    ///   - since: The first of them, if the state knows of none.
     ///   - replica: The replica; an unknown one is not an error.
     ///   - now: The time.
     /// - Returns: The record before and after; nil if nothing was written.
     /// - Throws: ``StateError``; the sync ends as it ends.
     func noteTrouble(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int, of replica: ReplicaID, at now: Instant
+        _ kind: DeviceTrouble.Kind, code: String, count: Int, since: Instant, of replica: ReplicaID, at now: Instant
     ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)?
 
     /// Deletes what is recorded of a replica: it gets on.

@@ -68,6 +68,18 @@ package final class SyncTrace: Sendable {
         package var tables: [String: TableFigures] = [:]
         /// True if the caller was known; nil if nobody has looked.
         package var isKnownCaller: Bool?
+        /// The user, the device and its cursor, as soon as each is known.
+        package var subject = Subject()
+    }
+
+    /// Whom a sync is about, also if it fails.
+    package struct Subject: Sendable {
+        /// The user's principal.
+        package var principal: String?
+        /// The device.
+        package var replica: String?
+        /// The cursor that the client has sent.
+        package var presented: Int64?
     }
 
     /// The kind of a sync.

@@ -39,6 +39,12 @@ struct CommandFailure: Error {
                 "The clock is behind the newest cursor in the state (pull.clock_behind). Set the clock right; "
                     + "nothing is handed out until it has passed that cursor. If it is right, and was ahead before: "
                     + "'rind state accept-clock'.", code: PullFailure.clockBehind.rawValue)
+        case let error as KeyFailure:
+            self.init(
+                .configuration,
+                "The state was written under another [identity] key (\(error.rawValue)). Under this one no device is "
+                    + "recognised, and each would download everything again. Put the old key back; if it is lost: "
+                    + "'rind state accept-key'.", code: error.rawValue)
         case let error as ServerError:
             self.init(.unavailable, "\(error.description.asSentence) (\(error.code))", code: error.code)
         case let error as CurlError: self.init(.system, "\(error)".asSentence, code: error.code)

@@ -35,6 +35,22 @@ import Testing
             ])
     }
 
+    @Test func `the last type is that of this request's lines, and of those that have one`() {
+        var bench = Self.bench()
+        #expect(bench.projector.lastType == nil)
+        _ = bench.result("<html>")
+        #expect(bench.projector.lastType == nil)
+        for (line, type) in [
+            (#"{"type":"AlbumV2","data":{"id":"1"},"ack":"a|1"}"#, "AlbumV2"), ("<html>", "AlbumV2"),
+            (#"{"type":"Unheard","ack":"b|1"}"#, "Unheard"),
+        ] {
+            _ = bench.result(line)
+            #expect(bench.projector.lastType == type)
+        }
+        bench.projector.beginRequest()
+        #expect(bench.projector.lastType == nil)
+    }
+
     @Test func `a namespace that is the beginning of another one is another one`() {
         var bench = Self.bench()
         for token in ["A|1", "AB|2", "A|3", "AB|4", "A|", "|x"] {

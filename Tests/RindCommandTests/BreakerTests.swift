@@ -34,6 +34,7 @@ import Testing
             #expect(try await state("open"))
             let refused = try await pull()
             #expect(refused.status == 503 && refused.body.hasPrefix("The server cannot be reached"))
+            #expect(try await admin.get("/metrics").body.contains("rind_breaker_refused_calls_total 1"))
             let line = try #require(await command.errorMatch("the backend does not answer.*"))
             #expect(line.contains("code=backend.circuit_open") && line.contains("cause=backend.connect"))
             #expect(await command.errorMatch("sync .*code=backend.circuit_open") != nil)

@@ -11,6 +11,7 @@ import Testing
         "replicas forget", "replicas resync", "replicas accept", "quarantine", "quarantine list", "quarantine show",
         "quarantine retry",
         "quarantine drop", "journal", "journal list", "journal show", "state", "state copy", "state accept-clock",
+        "state accept-key",
         "migrate", "why",
         "explain", "explain schema", "conform", "demo", "version",
     ]

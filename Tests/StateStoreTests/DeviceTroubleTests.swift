@@ -15,20 +15,24 @@ import Testing
     func `a time is counted at most once a minute, and the newest code is kept`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(try row(1_000))
-            let first = try await store.noteTrouble(.push, code: "a", count: 1, of: Self.one, at: now)
+            let first = try await store.noteTrouble(.push, code: "a", count: 1, since: now, of: Self.one, at: now)
             #expect(first?.before == nil && first?.after.count == 1 && first?.after.principal == alice)
-            let early = try await store.noteTrouble(.push, code: "a", count: 1, of: Self.one, at: now + 59_999)
+            let early = try await store.noteTrouble(
+                .push, code: "a", count: 1, since: now + 59_999, of: Self.one, at: now + 59_999)
             #expect(early == nil)
-            let other = try await store.noteTrouble(.push, code: "b", count: 1, of: Self.one, at: now + 1)
+            let other = try await store.noteTrouble(
+                .push, code: "b", count: 1, since: now + 1, of: Self.one, at: now + 1)
             #expect(other?.before?.code == "a" && other?.after.code == "b" && other?.after.count == 1)
-            let second = try await store.noteTrouble(.push, code: "b", count: 1, of: Self.one, at: now + Self.minute)
+            let second = try await store.noteTrouble(
+                .push, code: "b", count: 1, since: now + Self.minute, of: Self.one, at: now + Self.minute)
             #expect(second?.after.count == 2 && second?.after.since == now)
             #expect(second?.after.lastAt == now + Self.minute)
             #expect(try await store.context(1_000).troubles == [.push])
             let ended = try await store.endTroubles([.pull, .push], of: Self.one)
             #expect(ended == [second?.after])
             #expect(try await store.context(1_000).troubles.isEmpty)
-            let none = try await store.noteTrouble(.push, code: "", count: 1, of: ReplicaID(rawValue: 9), at: now)
+            let none = try await store.noteTrouble(
+                .push, code: "", count: 1, since: now, of: ReplicaID(rawValue: 9), at: now)
             #expect(none == nil)
         }
     }
@@ -47,7 +51,8 @@ import Testing
             func note(_ kind: DeviceTrouble.Kind, _ replica: Int64, minutes: [Int64]) async throws {
                 for minute in minutes {
                     _ = try await store.noteTrouble(
-                        kind, code: "c", count: 1, of: ReplicaID(rawValue: replica), at: now + minute * Self.minute)
+                        kind, code: "c", count: 1, since: now + minute * Self.minute, of: ReplicaID(rawValue: replica),
+                        at: now + minute * Self.minute)
                 }
             }
             try await note(.push, 1, minutes: [0, 1])
@@ -61,7 +66,8 @@ import Testing
             #expect(try await stuck(since: now + 3 * Self.minute) == [3, 2])
             try await note(.firstSync, 1, minutes: [1, 2, 3])
             #expect(try await stuck() == [3, 2, 1], "a newer replica has begun since: it is another matter")
-            _ = try await store.noteTrouble(.firstSync, code: "", count: 8, of: ReplicaID(rawValue: 4), at: now)
+            _ = try await store.noteTrouble(
+                .firstSync, code: "", count: 8, since: now, of: ReplicaID(rawValue: 4), at: now)
             #expect(try await stuck() == [3, 2, 1, 4])
         }
     }

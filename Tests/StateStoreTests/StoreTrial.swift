@@ -292,7 +292,8 @@ struct StoreTrial {
         switch Int.random(in: 0..<15, using: &random) {
         case 12...13:
             try await both("trouble") { [time] store in
-                let noted = try await store.noteTrouble(kind, code: code, count: count, of: replica, at: time)
+                let noted = try await store.noteTrouble(
+                    kind, code: code, count: count, since: time, of: replica, at: time)
                 return [noted?.before, noted?.after]
             }
         case 14: try await both("end troubles") { try await $0.endTroubles([kind, .push], of: replica) }

@@ -53,9 +53,9 @@ package final class BackendBreaker: Sendable {
         }
     }
 
-    /// Throws ``BackendError/circuitOpen(retryAfter:)`` if no call may be made now; changes nothing.
+    /// Throws ``BackendError/circuitOpen(retryAfter:)`` if no call may be made now, and counts that.
     package func check() throws(BackendError) {
-        guard let refusal = content.withLockedValue({ $0.breaker.refusal(at: clock.now) }) else { return }
+        guard let refusal = content.withLockedValue({ $0.breaker.refuse(at: clock.now) }) else { return }
         throw .circuitOpen(retryAfter: .milliseconds(refusal.retryAfter))
     }
 

@@ -112,15 +112,19 @@ package struct CircuitBreaker: Sendable {
         }
     }
 
+    /// Returns the refusal that a call would get now, and counts it; nil if it may be made.
+    package mutating func refuse(at now: Instant) -> Refusal? {
+        let refusal = refusal(at: now)
+        if refusal != nil { refusals += 1 }
+        return refusal
+    }
+
     /// Asks for a call.
     ///
     /// - Returns: The permit to make it.
     /// - Throws: ``Refusal`` if it must not be made now.
     package mutating func admit(at now: Instant) throws(Refusal) -> Permit {
-        if let refusal = refusal(at: now) {
-            refusals += 1
-            throw refusal
-        }
+        if let refusal = refuse(at: now) { throw refusal }
         if settings.failures > 0 {
             if case .open = phase { enter(.halfOpen(running: 0)) }
             if case .halfOpen(let running) = phase { phase = .halfOpen(running: running + 1) }

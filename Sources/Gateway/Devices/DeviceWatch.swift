@@ -3,7 +3,6 @@
 
 import GatewayConfig
 import Logging
-import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
 
@@ -42,9 +41,8 @@ struct DeviceWatch: Sendable {
 
     /// Notes that a principal has got an answer without a cursor.
     func began(_ replica: ReplicaID, of principal: Principal, at now: Instant) async {
-        let count = firstSyncs.count(principal, at: now)
-        guard count >= Self.suspicious else { return }
-        await note(.firstSync, code: "", count: count, of: replica, at: now)
+        guard let row = firstSyncs.count(principal, at: now), row.times >= Self.suspicious else { return }
+        await note(.firstSync, code: "", count: row.times, since: row.since, of: replica, at: now)
     }
 
     /// Notes that a principal's device has come back after its first sync.
@@ -65,12 +63,18 @@ struct DeviceWatch: Sendable {
     private static let suspicious = 3
 
     private func note(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int = 1, of replica: ReplicaID, at now: Instant
+        _ kind: DeviceTrouble.Kind, code: String, count: Int = 1, since: Instant? = nil, of replica: ReplicaID,
+        at now: Instant
     ) async {
         guard
-            let (before, after) = try? await store.noteTrouble(kind, code: code, count: count, of: replica, at: now),
-            rule.isMet(by: after), before.map({ !rule.isMet(by: $0) }) ?? true
+            let (before, after) = try? await store.noteTrouble(
+                kind, code: code, count: count, since: since ?? now, of: replica, at: now),
+            rule.isMet(by: after)
         else { return }
+        // Each first sync makes a replica of its own, so the state does not know how it was before.
+        var earlier = after
+        earlier.count -= 1
+        guard !rule.isMet(by: before ?? earlier) else { return }
         logger.warning(
             "a device is stuck",
             metadata: [
@@ -94,36 +98,4 @@ extension DeviceTrouble.Kind {
         case .push: "'rind replicas show' names what was refused; docs/ERRORS.md has the code"
         }
     }
-}
-
-/// Counts the first syncs of each principal that no device has come back from, of late and in bounded memory.
-final class FirstSyncs: Sendable {
-    private struct Count {
-        var times: Int
-        var lastAt: Instant
-    }
-
-    /// The most principals that are remembered.
-    private static let maximum = 10_000
-    /// The time after which a further first sync is another matter.
-    private static let window: Int64 = 86_400_000
-
-    private let counts = NIOLockedValueBox<[Principal: Count]>([:])
-
-    /// Counts one more, and returns how many there were in a row.
-    func count(_ principal: Principal, at now: Instant) -> Int {
-        counts.withLockedValue { counts in
-            if counts.count >= Self.maximum, counts[principal] == nil {
-                counts = counts.filter { now.milliseconds(since: $0.value.lastAt) < Self.window }
-                if counts.count > Self.maximum / 5 * 4 { counts.removeAll() }
-            }
-            let isRecent = counts[principal].map { now.milliseconds(since: $0.lastAt) < Self.window } ?? false
-            let times = (isRecent ? counts[principal]?.times ?? 0 : 0) + 1
-            counts[principal] = Count(times: times, lastAt: now)
-            return times
-        }
-    }
-
-    /// Begins anew: a device has come back.
-    func forget(_ principal: Principal) { _ = counts.withLockedValue { $0.removeValue(forKey: principal) } }
 }

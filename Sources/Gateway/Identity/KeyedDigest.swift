@@ -8,7 +8,7 @@ import LineProjection
 struct KeyedDigest: Sendable {
     /// The purpose of a digest; equal inputs for different purposes have different digests.
     enum Purpose: String, CaseIterable {
-        case principal, session, credential, push, idHash, mapping
+        case principal, session, credential, push, idHash, mapping, mark
     }
 
     /// Each purpose's digest behind its key and its name: every request needs some.

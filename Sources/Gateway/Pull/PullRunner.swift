@@ -9,6 +9,7 @@ import Logging
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 import WatermelonWire
 
 /// The end of a pull that has not failed.
@@ -106,6 +107,8 @@ struct PullRunner {
     /// Loads what is known about the device.
     mutating func loadContext() async throws -> PullContext {
         var context = try await device.load()
+        let replica = device.row?.replica.description
+        SyncTrace.note { $0.subject.replica = replica }
         figures.ages = device.ages
         try await device.loadRedeliveries()
         stream.takeOver(device)

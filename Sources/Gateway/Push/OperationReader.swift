@@ -41,6 +41,8 @@ struct OperationReader: Sendable {
     var wholeRecords: Set<PushedRecordKey> = []
     /// Translates the client's ids to the backend's.
     var ids: PushedIDs
+    /// The values of the records that have been read so far that did not fit.
+    let repaired = RepairedValues()
 
     /// Creates a reader of one push's operations.
     ///
@@ -74,6 +76,7 @@ struct OperationReader: Sendable {
         let table = schema.tables[operation.table]
         var treatment = ids.treatment(of: operation)
         var record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
+        repaired.note(record?.repaired ?? [], of: key(of: operation))
         var missing: [String: PushReference] = [:]
         if ids.translates, var translated = record {
             missing = ids.translate(&translated)

@@ -7,6 +7,7 @@ import Logging
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 import WatermelonWire
 
 /// Runs one push: carries out what its machines decide.
@@ -76,6 +77,7 @@ struct PushRunner {
             scope = try await PushPreparation.prepare(scope)
             var machine = PushMachine(query: query)
             let answer = try await drive(&machine, &self)
+            scope.reader.repaired.log(to: logger)
             if let pusher, troubles.contains(.push) { await watch.end([.push], of: pusher.replica) }
             return answer
         } catch {
@@ -128,7 +130,9 @@ extension PushRunner {
         row = context.row
         acceptance.vector = row?.vector
         scope.reader.ids = try await PushedIDs.load(for: scope, outline: context.ledger)
-        scope.figures.replica = row?.replica.description
+        let replica = row?.replica.description
+        scope.figures.replica = replica
+        SyncTrace.note { $0.subject.replica = replica }
         return row
     }
 

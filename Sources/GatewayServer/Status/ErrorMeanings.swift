@@ -86,6 +86,8 @@ enum ErrorMeanings {
         [identity] jwt_stale, or could not be fetched for a token with a new key. In the log, with url and cause: \
         a fetch failed; usable tells whether the keys of before still count. As the end of a start or of a reload: \
         the file cannot be used
+        identity.other_key: the state was written under another [identity] key, under which alone it recognises \
+        its users; no gateway starts on it (status 78)
         identity.header: the field of [identity] principal = header:NAME came twice, or is no text of 1 to 255 \
         bytes
         identity.untrusted_peer: a request says who is calling, and its peer is none of [gateway] trusted_proxies
@@ -114,6 +116,8 @@ enum ErrorMeanings {
         push.unknown_outcome: it is unknown whether the backend has applied the push
         push.unknown_names: a push has tables or columns that are not in the configuration: dropped records and \
         values were left out, and tables and columns name the first of them; once a push
+        push.repaired_values: values of an accepted push did not fit their columns: the backend got the column's \
+        default instead, in place of what it had, or a text that was cut; columns names the first of the columns
         push.cascade_unknown: with cascade = gateway: the descendants of deleted records are unknown, because the \
         push has no time, an unknown one, or one whose ledger is not complete; only the records that it names are \
         deleted

@@ -8,7 +8,7 @@ package import SyncModel
 extension PostgresStateStore {
     /// Writes only what is new: one round trip.
     package func noteTrouble(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int, of replica: ReplicaID, at now: Instant
+        _ kind: DeviceTrouble.Kind, code: String, count: Int, since: Instant, of replica: ReplicaID, at now: Instant
     ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
         let parameters: [PostgresParameter] = [.integer(replica.rawValue), .text(kind.rawValue)]
         let results = try await write([
@@ -16,14 +16,16 @@ extension PostgresStateStore {
             PostgresStatement(
                 """
                 INSERT INTO device_trouble AS t (principal, replica, kind, count, since, last_at, code)
-                SELECT r.principal, r.id, $2, greatest($3, 1), $4, $4, $5 FROM replica r WHERE r.id = $1 AND NOT r.dead
+                SELECT r.principal, r.id, $2, greatest($3, 1), $7, $4, $5 FROM replica r WHERE r.id = $1 AND NOT r.dead
                 ON CONFLICT (principal, replica, kind) DO UPDATE SET code = $5,
                     count = CASE WHEN \(Self.isDue) THEN greatest(t.count + 1, $3) ELSE t.count END,
                     last_at = CASE WHEN \(Self.isDue) THEN $4 ELSE t.last_at END
                 WHERE \(Self.isDue) OR t.code <> $5
                 RETURNING t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
                 """,
-                parameters + [.int(count), .instant(now), .text(remark(code)), .integer(limits.touchInterval)]),
+                parameters + [
+                    .int(count), .instant(now), .text(remark(code)), .integer(limits.touchInterval), .instant(since),
+                ]),
         ])
         guard let after = try results.row(1).flatMap({ try DeviceTrouble($0) }) else { return nil }
         return (try results.row(0).flatMap { try DeviceTrouble($0) }, after)

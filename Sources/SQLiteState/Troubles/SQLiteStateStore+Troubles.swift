@@ -8,7 +8,7 @@ package import SyncModel
 extension SQLiteStateStore {
     /// Reads first, and writes only if there is something new.
     package func noteTrouble(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int, of replica: ReplicaID, at now: Instant
+        _ kind: DeviceTrouble.Kind, code: String, count: Int, since: Instant, of replica: ReplicaID, at now: Instant
     ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
         let (interval, code) = (limits.touchInterval, remark(code))
         let news: @Sendable (Database) throws -> (before: DeviceTrouble?, after: DeviceTrouble)? = { db in
@@ -24,7 +24,7 @@ extension SQLiteStateStore {
                 return (
                     nil,
                     DeviceTrouble(
-                        replica: replica, principal: principal, kind: kind, count: max(1, count), since: now,
+                        replica: replica, principal: principal, kind: kind, count: max(1, count), since: since,
                         lastAt: now, code: code)
                 )
             }

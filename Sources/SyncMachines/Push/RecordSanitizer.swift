@@ -31,7 +31,7 @@ package struct RecordSanitizer: Sendable {
             let value = convert(sent, for: column)
             if column.isVersion { result.version = value.value }
             guard !column.isReadonly else { continue }
-            if value.isRepaired { result.repaired += 1 }
+            if value.isRepaired { result.repaired.append(column.name) }
             result.values.append((column, value.value))
         }
         // WatermelonDB's own bookkeeping: names with commas between them, empty where nothing is known.

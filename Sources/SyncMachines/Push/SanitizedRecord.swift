@@ -10,8 +10,8 @@ package struct SanitizedRecord: Hashable, Sendable {
     package var values: [(column: Column, value: JSONValue)] = []
     /// The number of members that are no columns; they are dropped.
     package var dropped = 0
-    /// The number of repaired values.
-    package var repaired = 0
+    /// The columns whose values were repaired.
+    package var repaired: [String] = []
 
     /// The value of the column that is marked `version`, readonly or not: what the client had seen of the record.
     package var version: JSONValue?

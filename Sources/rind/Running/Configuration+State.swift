@@ -12,7 +12,7 @@ import StateStore
 import SyncModel
 
 /// A state with all that the commands ask of it.
-typealias CommandState = InspectableStore & JournalAdmin & ClockAcceptingStore
+typealias CommandState = InspectableStore & JournalAdmin & ClockAcceptingStore & KeyMarkingStore
 
 /// A state whose operator can accept a clock that is behind it.
 protocol ClockAcceptingStore: StateStore {
@@ -20,8 +20,16 @@ protocol ClockAcceptingStore: StateStore {
     func acceptClock(at now: Instant) async throws -> Int64
 }
 
-extension SQLiteStateStore: ClockAcceptingStore {}
-extension PostgresStateStore: ClockAcceptingStore {}
+/// A state that knows under which identity key it was written.
+protocol KeyMarkingStore: StateStore {
+    /// Returns the mark of the key; nil if no gateway has set one yet.
+    func keyMark() async throws -> Int64?
+    /// Sets the mark of the key.
+    func setKeyMark(_ mark: Int64) async throws
+}
+
+extension SQLiteStateStore: ClockAcceptingStore, KeyMarkingStore {}
+extension PostgresStateStore: ClockAcceptingStore, KeyMarkingStore {}
 
 extension Configuration {
     /// Opens the state for a gateway: creates it and brings its schema up to date if necessary.

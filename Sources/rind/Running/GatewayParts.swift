@@ -28,7 +28,8 @@ struct GatewayParts {
 
     /// Opens the state and starts the reactors; nothing is asked of the backend.
     ///
-    /// - Throws: `StateError`, `CurlError`, ``CommandFailure`` for files of keys, or `PullFailure.clockBehind` where the clock is behind the state.
+    /// - Throws: `StateError`, `CurlError`, ``CommandFailure`` for files of keys, ``KeyFailure`` if the state belongs to
+    ///   another identity key, or `PullFailure.clockBehind` if the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
         try configuration.checkSpoolDirectory()
         let keyFiles = KeyFiles()
@@ -42,6 +43,7 @@ struct GatewayParts {
                 backend: backend(for: configuration, by: reactor, breaker, logger: logger),
                 ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)),
                 tokens: keys.tokens)
+            try await checkKey(store, of: configuration)
             try await gateway.checkClock()
             return GatewayParts(
                 configuration: configuration, store: store, reactor: reactor,
@@ -51,6 +53,17 @@ struct GatewayParts {
             await store.close()
             throw error
         }
+    }
+
+    /// Refuses a state that was written under another identity key, in which no device would be recognised.
+    private static func checkKey(_ store: any CommandState, of configuration: Configuration) async throws {
+        let own = SyncGateway.keyMark(of: configuration)
+        guard let mark = try await store.keyMark() else {
+            // A state that cannot be written now gets its mark at another start.
+            try? await store.setKeyMark(own)
+            return
+        }
+        guard mark == own else { throw KeyFailure.other }
     }
 
     /// Returns the client of another configuration's backend, and closes the breaker.

@@ -11,6 +11,7 @@ struct StateCommand: AsyncParsableCommand {
             EXAMPLE
               rind state copy --from sqlite:rind-state.db --to postgresql://rind@db/rind
               rind state accept-clock --config rind.ini
+              rind state accept-key --config rind.ini
             """,
-        subcommands: [StateCopyCommand.self, StateAcceptClockCommand.self])
+        subcommands: [StateCopyCommand.self, StateAcceptClockCommand.self, StateAcceptKeyCommand.self])
 }

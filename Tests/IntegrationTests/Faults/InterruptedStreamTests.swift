@@ -153,11 +153,17 @@ import Testing
     ) async throws {
         try await GatewayStack.with(Self.options()) { stack in
             try await stack.seed(tasks: 6)
+            let first = try PulledChanges(await stack.sendPull())
+            try await stack.seed(tasks: 8)
             var fault = DemoFault.stream { hasLine ? ($0.omitsLastLineEnd = true) : ($0.omitsComplete = true) }
             fault.times = 99
             stack.backend.inject(fault)
-            let answer = try await stack.sendPull()
+            let answer = try await stack.sendPull(first.cursor)
             #expect(answer.outcome == "502 backend.stream_broken")
+            // Whom a failed sync is about.
+            let figures = try await stack.figures(of: answer)
+            #expect(figures["principal"] != nil && figures["replica"] != nil, "\(figures)")
+            #expect(figures["presented"] == "\(first.cursor)")
             let line = try #require(stack.logged(hasLine ? "stream.no_line_end" : "stream.incomplete").first)
             #expect("\(line.level)" == "notice" && line.metadata["call"] == "POST /sync/stream")
             #expect(line.metadata["lines"] != "0" && line.metadata["last_type"] != nil)

@@ -113,6 +113,10 @@ import Testing
             #expect(tasks["t1"]?["isDone"] == false && tasks["t1"]?["note"] == .null)
             #expect(tasks["t1"]?["dueAt"] == .null && tasks["t1"]?["createdAt"] == "1970-01-01T00:00:00.000Z")
             #expect(tasks["t2"]?["isDone"] == false && tasks["t2"]?["createdAt"] == "1970-01-01T00:00:00.001Z")
+            let told = try #require(stack.logged("push.repaired_values").first)
+            #expect(told.metadata["repaired"] == "10")
+            #expect("\(told.metadata["columns"] ?? "")".hasPrefix("projects.name projects.color tasks."), "\(told)")
+            #expect(try await stack.figures(of: answer)["repaired"] == "10")
         }
     }
 

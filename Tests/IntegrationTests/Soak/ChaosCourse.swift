@@ -19,6 +19,9 @@ struct ChaosCourse {
     /// The life of a lease, and how long a gateway stands still.
     private static let lease = 1
     private static let pause = Duration.milliseconds(1_800)
+    /// How many milliseconds the backend takes for each call, so that syncs hold their leases for longer than they
+    /// compute.
+    private static let latency = 100
     /// How often a gateway that had no lease when it was stopped is stopped again.
     private static let pauses = 12
 
@@ -90,6 +93,8 @@ struct ChaosCourse {
         try await course.fill()
         try await course.syncAll(nodes[0])
         load.move(to: nodes.map(\.port))
+        course.backend.inject(DemoFault(times: .max, action: .delay(Self.latency)))
+        defer { course.backend.clearFaults() }
         let (course, clients) = (course, course.clients)
         var chaos = self
         let result = try await withThrowingTaskGroup(of: KillClient?.self) { group in

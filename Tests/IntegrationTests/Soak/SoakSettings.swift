@@ -29,6 +29,8 @@ enum SoakSettings {
     /// How many courses three gateways on one state have: `RIND_TEST_CHAOS`, from `RIND_TEST_SEED` on.
     static let chaosSeeds = (0..<(environment["RIND_TEST_CHAOS"].flatMap { UInt64($0) } ?? 2))
         .map { (environment["RIND_TEST_SEED"].flatMap { UInt64($0) } ?? 1) + $0 }
+    /// The time after which no further course begins: `RIND_TEST_CHAOS_SECONDS`; an hour if it is not set.
+    static let chaosTime = Duration.seconds(environment["RIND_TEST_CHAOS_SECONDS"].flatMap { Int64($0) } ?? 3_600)
     /// Whether the flood is let loose: `RIND_TEST_FLOOD=1`.
     static let isFlooding = environment["RIND_TEST_FLOOD"] == "1"
 }

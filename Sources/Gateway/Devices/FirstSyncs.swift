@@ -1,0 +1,53 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import SyncModel
+
+/// Counts the first syncs of each principal that no device has come back from, of late and in bounded memory.
+///
+/// Those that come within a minute of the last one that was counted are not: an app that tries every second is not stuck
+/// after a few seconds.
+final class FirstSyncs: Sendable {
+    /// First syncs in a row.
+    struct Row: Hashable, Sendable {
+        var times: Int
+        var since: Instant
+        fileprivate var lastAt: Instant
+
+        fileprivate init(at now: Instant) { (times, since, lastAt) = (1, now, now) }
+    }
+
+    /// The most principals that are remembered.
+    private static let maximum = 10_000
+    /// The time after which a further first sync is another matter.
+    private static let window: Int64 = 86_400_000
+    /// The time within which first syncs count once.
+    private static let interval: Int64 = 60_000
+
+    private let rows = NIOLockedValueBox<[Principal: Row]>([:])
+
+    /// Counts one more, and returns how many there were in a row; nil if it came too soon to count.
+    func count(_ principal: Principal, at now: Instant) -> Row? {
+        rows.withLockedValue { rows in
+            if rows.count >= Self.maximum, rows[principal] == nil {
+                rows = rows.filter { now.milliseconds(since: $0.value.lastAt) < Self.window }
+                if rows.count > Self.maximum / 5 * 4 { rows.removeAll() }
+            }
+            guard var row = rows[principal], now.milliseconds(since: row.lastAt) < Self.window else {
+                rows[principal] = Row(at: now)
+                return rows[principal]
+            }
+            let passed = now.milliseconds(since: row.lastAt)
+            // A clock that was set back must not stop the counting.
+            guard passed < 0 || passed >= Self.interval else { return nil }
+            row.times += 1
+            row.lastAt = now
+            rows[principal] = row
+            return row
+        }
+    }
+
+    /// Begins anew: a device has come back.
+    func forget(_ principal: Principal) { _ = rows.withLockedValue { $0.removeValue(forKey: principal) } }
+}

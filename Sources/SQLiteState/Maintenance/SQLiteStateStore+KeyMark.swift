@@ -1,0 +1,25 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import StateStore
+
+extension SQLiteStateStore {
+    /// Returns the mark of the identity key under which the state was written; nil if none was set yet.
+    ///
+    /// - Throws: ``StateError``.
+    package func keyMark() async throws -> Int64? {
+        try await read { db in try db.integer("SELECT value FROM meta WHERE key = 'identity_key'") }
+    }
+
+    /// Sets the mark of the identity key.
+    ///
+    /// - Throws: ``StateError``.
+    package func setKeyMark(_ mark: Int64) async throws {
+        try await write { db in
+            try db.run(
+                "INSERT INTO meta (key, value) VALUES ('identity_key', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+                [mark])
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewayTesting
+import StateStore
+import SyncModel
+import Testing
+
+/// Apps that make first syncs again and again.
+@Suite(.timeLimit(.minutes(5))) struct FirstSyncTests {
+    @Test func `an app that begins anew again and again is stuck, is logged once, and gets on when it comes back`()
+        async throws
+    {
+        let clock = ManualClock()
+        var options = StackOptions(["admin.stuck_repeats": "4"])
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            let start = options.clock.now
+            for _ in 0..<6 {
+                #expect(try await stack.sendPull().status == 200)
+                clock.advance(byMilliseconds: 60_000)
+            }
+            let stuck = try await stack.gateway.stuckDevices(limit: 10)
+            #expect(stuck.map(\.kind) == [.firstSync] && stuck.first?.count == 6 && stuck.first?.since == start)
+            #expect(stack.logged("device.stuck").map { $0.metadata["times"] } == ["4"])
+            let cursor = try PulledChanges(await stack.sendPull()).cursor
+            #expect(try await stack.sendPull(cursor).status == 200)
+            #expect(try await stack.gateway.stuckDevices(limit: 10) == [])
+        }
+    }
+
+    @Test func `an app that begins anew every second is not stuck after a minute`() async throws {
+        let clock = ManualClock()
+        var options = StackOptions(["admin.stuck_repeats": "3"])
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            for _ in 0..<20 {
+                let answer = try await stack.sendPull()
+                #expect(answer.status == 200)
+                clock.advance(byMilliseconds: 3_000)
+            }
+            #expect(try await stack.gateway.stuckDevices(limit: 10) == [])
+            #expect(stack.logged("device.stuck").isEmpty)
+        }
+    }
+}
