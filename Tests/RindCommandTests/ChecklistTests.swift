@@ -98,6 +98,28 @@ import Testing
         }
     }
 
+    @Test func `a push that goes to a wrong path is named with its key, and nothing is said to be left`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            let result = try await Self.check(
+                try await backend.url, variables: ["RIND_PUSH_PATH": "POST /sync/pusch"])
+            #expect(result.status == 1)
+            #expect(result.out.contains("POST /sync/pusch: status 404 (backend.refused)\n"), "\(result.out)")
+            #expect(result.out.contains("= hint: [push] path\n"), "\(result.out)")
+            #expect(!result.out.contains("left behind"), "\(result.out)")
+        }
+    }
+
+    @Test func `a create whose answer is lost may have left its record behind`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            backend.inject(DemoFault("POST", "/sync/push", times: 9, action: .status(500)))
+            let result = try await Self.check(try await backend.url)
+            #expect(result.out.contains("POST /sync/push: the backend failed (500) (backend.failed)"), "\(result.out)")
+            #expect(result.out.contains("left behind: 'rindtest"), "\(result.out)")
+        }
+    }
+
     @Test func `a backend whose complete line keeps its token passes`() async throws {
         try await ScriptedServer.with(reading: Self.lists) { server in
             let configuration = Place.root.appending(path: "examples/python-backend/rind.ini")

@@ -132,7 +132,8 @@ struct BackendCheck {
     /// it.
     private static func isOfRouting(_ status: Int) -> Bool { ![401, 403, 429].contains(status) && status < 500 }
 
-    private static func hint(_ error: BackendError) -> String? {
+    /// Returns where to look if no answer came; nil for other errors.
+    static func hint(_ error: BackendError) -> String? {
         switch error {
         case .transport(.tls): "[backend] url (https or http?), [backend] ca_file"
         case .transport: "[backend] url (host, port, https or http?); does the backend run?"
