@@ -66,7 +66,8 @@ struct ConnectionCheck {
             return CheckFinding(
                 .ok, "\(configuration.stateLocation) is in use by a gateway that runs\(process)", of: "state")
         } catch let error as StateError {
-            return CheckFinding(.wrong, "\(error.description) (\(error.code))", of: "state")
+            return CheckFinding(
+                .wrong, "\(error.description) (\(error.code))", of: "state", hint: unreachableDirectory)
         } catch {
             return CheckFinding(.wrong, "\(error)", of: "state")
         }
@@ -105,6 +106,12 @@ struct ConnectionCheck {
             }
             return CheckFinding(.ok, "\(location) can be used (schema version \(version))", of: "state")
         }
+    }
+
+    /// The directory of a file that may not be entered, and by whom; nil if that is not the fault.
+    private var unreachableDirectory: String? {
+        guard case .sqlite(let path) = configuration.state.url else { return nil }
+        return PathFault(path, for: R_OK).explanation
     }
 
     private func newState(_ path: String) -> CheckFinding {
