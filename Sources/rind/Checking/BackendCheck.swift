@@ -48,7 +48,7 @@ struct BackendCheck {
             do throws(BackendError) {
                 switch verdict.judge(checked, try await ask(checked, sent)) {
                 case .turnedAway(let status): turnedAway.append((checked, status))
-                case .found(let finding): findings.append(finding)
+                case .found(let found): findings += found
                 }
             } catch {
                 findings.append(CheckFinding(.wrong, "\(url): \(error) (\(error.code))", hint: Self.hint(error)))
