@@ -16,7 +16,8 @@ struct CheckCommand: AsyncParsableCommand {
             EXAMPLES
               rind check --config rind.ini
               rind check --config rind.ini --connect
-              rind check --config rind.ini --connect --header 'Authorization: Bearer ada'
+              rind check --config rind.ini --connect \\
+                --header 'Authorization: Bearer ada-token'
               rind check --config rind.ini --connect --checklist --write \\
                 --header-file fields.txt
               rind check --config rind.ini --sample lines.jsonl
