@@ -131,7 +131,8 @@ struct ConnectionCheck {
     /// Writes a file of the size that `/readyz` tries the state with; it has no name, and is gone at once.
     private func spool() async -> CheckFinding {
         if let fault = configuration.spoolFault {
-            return CheckFinding(.wrong, "\(fault) (spool.file)", of: "spool", hint: "make it, or set [spool] dir")
+            return CheckFinding(
+                .wrong, "\(fault) (spool.file)", of: "spool", hint: "make one that takes files, or set [spool] dir")
         }
         let directory = configuration.spoolDirectory
         do throws(SpoolError) {

@@ -122,7 +122,8 @@ extension Configuration {
     func checkSpoolDirectory() throws(CommandFailure) {
         guard let spoolFault else { return }
         throw CommandFailure(
-            .cannotCreate, "\(spoolFault.asSentence) Make it, or set [spool] dir (spool.file).", code: "spool.file")
+            .cannotCreate, "\(spoolFault.asSentence) Make one that takes files, or set [spool] dir (spool.file).",
+            code: "spool.file")
     }
 }
 
