@@ -102,7 +102,9 @@ extension Configuration {
 
     /// Reads at most `limit` bytes, so that a device or a wrong path cannot fill the memory.
     private static func read(_ path: String, limit: Int) throws(Substitution.FileError) -> [UInt8] {
-        guard let stream = InputStream(fileAtPath: path) else { throw Substitution.FileError("no such file") }
+        guard let stream = InputStream(fileAtPath: path) else {
+            throw Substitution.FileError(PathFault(path, for: R_OK).whyUnreadable)
+        }
         stream.open()
         defer { stream.close() }
         var bytes = [UInt8](repeating: 0, count: limit)
@@ -113,8 +115,7 @@ extension Configuration {
                 return stream.read(start + count, maxLength: limit - count)
             }
             guard read >= 0 else {
-                throw Substitution.FileError(
-                    FileManager.default.fileExists(atPath: path) ? "not readable" : "no such file")
+                throw Substitution.FileError(PathFault(path, for: R_OK).whyUnreadable)
             }
             if read == 0 { break }
             count += read

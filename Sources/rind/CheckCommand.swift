@@ -16,7 +16,8 @@ struct CheckCommand: AsyncParsableCommand {
             EXAMPLES
               rind check --config rind.ini
               rind check --config rind.ini --connect
-              rind check --config rind.ini --connect --header 'Authorization: Bearer ada'
+              rind check --config rind.ini --connect \\
+                --header 'Authorization: Bearer ada-token'
               rind check --config rind.ini --connect --checklist --write \\
                 --header-file fields.txt
               rind check --config rind.ini --sample lines.jsonl
@@ -29,8 +30,9 @@ struct CheckCommand: AsyncParsableCommand {
             With it the backend is asked what changes nothing: who the caller is, the
             checkpoints, the beginning of the stream. A stranger must be turned away there
             and not everywhere; with '--header' or '--header-file' the credential is sent,
-            and the answers must be what is configured. What is not plainly right is
-            'wrong' or 'unsure', and the status is then 1; a 'note' is no failure.
+            and the answers must be what is configured; the lines of the stream must fit
+            the columns. What is not plainly right is 'wrong' or 'unsure', and the status
+            is then 1; a 'note' is no failure.
 
             '--checklist' goes on with the checklist of docs/BACKEND-PROTOCOL.md, as far as
             one session can show it, and '--write' with its pushes: one record is made,

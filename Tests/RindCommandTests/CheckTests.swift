@@ -161,4 +161,26 @@ import Testing
             }
         }
     }
+
+    @Test func `a spool directory without room for a file of 64 KiB is wrong`() async throws {
+        try await Place.withDirectory { directory in
+            func spool(_ limit: String) async throws -> String {
+                let result = try await RunningCommand(
+                    ["-c", #"trap "" XFSZ; ulimit -f \#(limit); exec "$@""#, "sh", RunningCommand.executable, "check"]
+                        + ["--config", Place.quickstart, "--connect"],
+                    program: "/bin/sh", environment: ["RIND_BACKEND_URL": "http://127.0.0.1:1", "RIND_SPOOL_DIR": "."],
+                    directory: directory
+                ).finished()
+                return result.out.split(separator: "\n").first { $0.contains(" spool ") }.map(String.init)
+                    ?? result.error
+            }
+            // In blocks of 512 bytes.
+            let small = try await spool("127")
+            #expect(small == "wrong  spool    . takes no file of 64 KiB: File too large (spool.file)")
+            let large = try await spool("128")
+            #expect(large == "ok     spool    . takes files")
+            let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            #expect(left.isEmpty)
+        }
+    }
 }

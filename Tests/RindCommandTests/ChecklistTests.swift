@@ -98,6 +98,53 @@ import Testing
         }
     }
 
+    @Test func `a push that goes to a wrong path is named with its key, and nothing is said to be left`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            let result = try await Self.check(
+                try await backend.url, variables: ["RIND_PUSH_PATH": "POST /sync/pusch"])
+            #expect(result.status == 1)
+            #expect(result.out.contains("POST /sync/pusch: status 404 (backend.refused)\n"), "\(result.out)")
+            #expect(result.out.contains("= hint: [push] path\n"), "\(result.out)")
+            #expect(!result.out.contains("left behind"), "\(result.out)")
+        }
+    }
+
+    @Test func `a create whose answer is lost may have left its record behind`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            backend.inject(DemoFault("POST", "/sync/push", times: 9, action: .status(500)))
+            let result = try await Self.check(try await backend.url)
+            #expect(result.out.contains("POST /sync/push: the backend failed (500) (backend.failed)"), "\(result.out)")
+            #expect(result.out.contains("left behind: 'rindtest"), "\(result.out)")
+        }
+    }
+
+    @Test func `a backend whose complete line keeps its token passes`() async throws {
+        try await ScriptedServer.with(reading: Self.lists) { server in
+            let configuration = Place.root.appending(path: "examples/python-backend/rind.ini")
+            let result = try await Self.check(
+                server.url, [], configuration: configuration.path(percentEncoded: false))
+            #expect(result.status == 0, "\(result.out)\(result.error)")
+            #expect(Self.points(result)["ok"]?.contains(ChecklistPoint.confirmed.sentence) == true, "\(result.out)")
+        }
+    }
+
+    /// Streams two lists after the checkpoint of the request, and always the same complete line.
+    @Sendable private static func lists(
+        _ request: ScriptedServer.Request, _ head: String, _ body: String
+    ) -> ScriptedServer.Answer {
+        guard request.isSignedIn else { return .status("401 No") }
+        guard request.path == "/sync/stream" else { return .json(#"{"id":"ada"}"#) }
+        guard !body.contains("RindChecklist") else { return .status("400 Bad Request") }
+        let confirmed = body.firstMatch(of: #/"ListV1\|(\d)"/#).flatMap { Int($0.1) } ?? 0
+        let lines = (1...2).filter { $0 > confirmed }.map {
+            #"{"type":"ListV1","data":{"id":"l\#($0)","title":"a","createdAt":"2026-01-01T00:00:00Z"},"ack":"ListV1|\#($0)"}"#
+        }
+        let end = #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|2"}"#
+        return .json((lines + [end]).map { $0 + "\n" }.joined())
+    }
+
     @Test func `a record that cannot be deleted again is named`() async throws {
         try await DemoBackend.withRunning { backend in
             try await Self.seed(backend)

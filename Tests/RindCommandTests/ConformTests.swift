@@ -58,6 +58,16 @@ import Testing
         if rule != .pushDelete { #expect(endpoint.ids == ["p1", "p2", "p3"], "no scratch record is left") }
     }
 
+    @Test(arguments: [#"{"id":"gone"}"#, "7", "null"])
+    func `a first pull with deletions fails the rule, whatever their elements are`(_ element: String) async throws {
+        let answer = #"{"changes":{"tags":{"created":[],"updated":[],"deleted":[\#(element)]}},"timestamp":1}"#
+        try await CannedServer.with(body: answer) { server in
+            let result = try await RunningCommand.run("conform", "http://127.0.0.1:\(server.port)/sync")
+            #expect(result.out.contains("fails    pull-first-deletions"), "\(result.out)")
+            #expect(result.out.contains("It has 1 deletion."), "\(result.out)")
+        }
+    }
+
     @Test func `without --write it only pulls`() async throws {
         let endpoint = SyncEndpoint()
         try await ScriptedServer.with(reading: endpoint.answer) { server in

@@ -82,12 +82,19 @@ final class RunningCommand: Sendable {
 
     /// Waits until standard error holds a match, or the process has ended.
     func errorMatch(_ pattern: String) async -> String? {
+        await match(pattern, in: \.error)
+    }
+
+    /// Waits until standard output holds a match, or the process has ended.
+    func outMatch(_ pattern: String) async -> String? { await match(pattern, in: \.out) }
+
+    private func match(_ pattern: String, in stream: any KeyPath<Written, [UInt8]> & Sendable) async -> String? {
         @Sendable func match(_ bytes: [UInt8]) -> String? {
             let text = String(decoding: bytes, as: UTF8.self)
             return text.range(of: pattern, options: .regularExpression).map { String(text[$0]) }
         }
-        await wait { $0.status != nil || match($0.error) != nil }
-        return match(written.withLockedValue(\.error))
+        await wait { $0.status != nil || match($0[keyPath: stream]) != nil }
+        return match(written.withLockedValue { $0[keyPath: stream] })
     }
 
     /// Sends a signal.

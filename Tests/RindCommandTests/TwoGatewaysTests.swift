@@ -28,4 +28,14 @@ import Testing
         let refused = try await RunningCommand(["demo", "--backend-only", "--once"]).finished()
         #expect(refused.status == 64 && refused.error.contains("--backend-only has none"), "\(refused.error)")
     }
+
+    @Test func `the backend that runs alone says which tokens its users have, and so does its help`() async throws {
+        let alone = try RunningCommand(["demo", "--backend-only", "--port", "0"])
+        let said = await alone.outMatch("Authorization: Bearer ada-token.*bob-token")
+        alone.signal(SIGTERM)
+        #expect(said != nil)
+        _ = await alone.finished()
+        let help = try await RunningCommand.run("help", "demo")
+        #expect(help.out.contains("ada-token and bob-token"), "\(help.out)")
+    }
 }

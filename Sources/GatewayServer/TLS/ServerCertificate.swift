@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GatewayConfig
 import NIOSSL
 package import SyncModel
 
@@ -53,8 +54,7 @@ package struct ServerCertificate: Sendable {
         } catch let error as ServerError {
             throw error
         } catch {
-            let exists = FileManager.default.fileExists(atPath: path)
-            throw .certificate(file: path, reason: exists ? "it is not readable" : "there is no such file")
+            throw .certificate(file: path, reason: PathFault(path, for: R_OK).whyUnreadable)
         }
     }
 }

@@ -34,7 +34,10 @@ struct StateFile: Sendable, Hashable {
             throw .open(path: path, reason: "the path is empty or has a NUL in it")
         }
         var status = stat()
-        if lstat(path, &status) == 0 {
+        let isThere = lstat(path, &status) == 0
+        // Whether there is a file in a directory that may not be entered, nobody can tell.
+        if !isThere, errno == EACCES { throw .open(path: path, reason: Self.reason(EACCES)) }
+        if isThere {
             guard let real = Self.realPath(path) else { throw .open(path: path, reason: Self.reason(errno)) }
             guard stat(real, &status) == 0 else { throw .open(path: path, reason: Self.reason(errno)) }
             guard status.st_mode & S_IFMT == S_IFREG else {

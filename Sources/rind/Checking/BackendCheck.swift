@@ -48,7 +48,7 @@ struct BackendCheck {
             do throws(BackendError) {
                 switch verdict.judge(checked, try await ask(checked, sent)) {
                 case .turnedAway(let status): turnedAway.append((checked, status))
-                case .found(let finding): findings.append(finding)
+                case .found(let found): findings += found
                 }
             } catch {
                 findings.append(CheckFinding(.wrong, "\(url): \(error) (\(error.code))", hint: Self.hint(error)))
@@ -132,7 +132,8 @@ struct BackendCheck {
     /// it.
     private static func isOfRouting(_ status: Int) -> Bool { ![401, 403, 429].contains(status) && status < 500 }
 
-    private static func hint(_ error: BackendError) -> String? {
+    /// Returns where to look if no answer came; nil for other errors.
+    static func hint(_ error: BackendError) -> String? {
         switch error {
         case .transport(.tls): "[backend] url (https or http?), [backend] ca_file"
         case .transport: "[backend] url (host, port, https or http?); does the backend run?"

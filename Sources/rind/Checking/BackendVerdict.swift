@@ -13,7 +13,7 @@ struct BackendVerdict {
     enum Outcome {
         /// A stranger was turned away with this status, as backends do it.
         case turnedAway(status: Int)
-        case found(CheckFinding)
+        case found([CheckFinding])
     }
 
     let configuration: Configuration
@@ -26,22 +26,23 @@ struct BackendVerdict {
         let isTurnedAway = status == 401 || status == 403
         if isTurnedAway, !isSignedIn {
             guard answer.isPage else { return .turnedAway(status: status) }
-            return .found(
+            return .found([
                 CheckFinding(
                     .unsure, "\(checked.address): status \(status), a page of HTML",
-                    hint: "servers before the API and others answer so, too: sign in with --header"))
+                    hint: "servers before the API and others answer so, too: sign in with --header")
+            ])
         }
         if case .acknowledgement = checked.kind, let finding = acknowledgement(checked, answer) {
-            return .found(finding)
+            return .found([finding])
         }
         if (200..<300).contains(status), !answer.isPage { return .found(success(checked, answer)) }
         if case .neighbour = checked.kind, (400..<500).contains(status), !isTurnedAway {
-            return .found(neighbour(checked, status))
+            return .found([neighbour(checked, status)])
         }
         let (text, hint) = fault(checked, answer)
         // Busy is no fault of the configuration, and shows nothing of it either.
         let verdict: CheckFinding.Verdict = [429, 503].contains(status) ? .unsure : .wrong
-        return .found(CheckFinding(verdict, "\(checked.address): status \(status)\(text)", hint: hint))
+        return .found([CheckFinding(verdict, "\(checked.address): status \(status)\(text)", hint: hint)])
     }
 
     /// Returns the text after the status in the line, and the advice.
@@ -100,29 +101,41 @@ struct BackendVerdict {
     }
 
     /// Judges an answer with a status of success, which no stranger must get from a path with a user's data.
-    private func success(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
-        let finding = content(checked, answer)
-        guard !isSignedIn, finding.verdict != .wrong else { return finding }
+    private func success(_ checked: CheckedCall, _ answer: ProbedAnswer) -> [CheckFinding] {
+        let findings = content(checked, answer)
+        guard !isSignedIn, findings.first?.verdict != .wrong else { return findings }
         switch checked.kind {
         case .list, .stream:
-            return CheckFinding(
-                .wrong, "\(checked.address): answers without a credential",
-                hint: "everybody could read it: does the backend ask for a login there? \(checked.key), [backend] url")
-        case .caller, .acknowledgement, .neighbour: return finding
+            return [
+                CheckFinding(
+                    .wrong, "\(checked.address): answers without a credential",
+                    hint:
+                        "everybody could read it: does the backend ask for a login there? \(checked.key), [backend] url"
+                )
+            ]
+        case .caller, .acknowledgement, .neighbour: return findings
         }
     }
 
     /// Judges the content of an answer with a status of success.
-    private func content(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
-        if case .neighbour = checked.kind {
-            return checked.finding(.ok, "status \(answer.status), so there is something for \(checked.key)")
-        }
-        if case .stream = checked.kind {
+    private func content(_ checked: CheckedCall, _ answer: ProbedAnswer) -> [CheckFinding] {
+        switch checked.kind {
+        case .neighbour:
+            return [checked.finding(.ok, "status \(answer.status), so there is something for \(checked.key)")]
+        case .stream:
             if let type = answer.contentType, !BackendClient.mayBeLines(type) {
-                return checked.finding(.wrong, "the stream is of the type \(type.shown(upTo: 100))", hint: checked.key)
+                return [
+                    checked.finding(.wrong, "the stream is of the type \(type.shown(upTo: 100))", hint: checked.key)
+                ]
             }
-            return lines(StreamBeginning(answer.body, isWhole: answer.isWhole, configuration), of: answer, to: checked)
+            let beginning = StreamBeginning(answer.body, isWhole: answer.isWhole, configuration)
+            return lines(beginning, of: answer, to: checked)
+        case .caller, .list, .acknowledgement: return [object(checked, answer)]
         }
+    }
+
+    /// Judges an answer that has to be JSON.
+    private func object(_ checked: CheckedCall, _ answer: ProbedAnswer) -> CheckFinding {
         guard let json = try? JSONValue.parse(answer.body) else {
             let type = answer.contentType.map { ", but \($0.shown(upTo: 100))" } ?? ""
             return checked.finding(
@@ -154,7 +167,17 @@ struct BackendVerdict {
 
     private func lines(
         _ beginning: StreamBeginning, of answer: ProbedAnswer, to checked: CheckedCall
-    ) -> CheckFinding {
+    ) -> [CheckFinding] {
+        if let fault = fault(of: beginning, of: answer, to: checked) { return [fault] }
+        let types = beginning.types.isEmpty ? "" : " of \(beginning.types.joined(separator: ", "))"
+        return [checked.finding(.ok, "streams lines\(types)")]
+            + beginning.remarks.compactMap { $0.finding(at: checked.address) }
+    }
+
+    /// Returns what makes a stream unusable as a whole; nil if nothing does.
+    private func fault(
+        of beginning: StreamBeginning, of answer: ProbedAnswer, to checked: CheckedCall
+    ) -> CheckFinding? {
         let complete = configuration.backend.completeType
         if let fault = beginning.fault {
             return checked.finding(
@@ -179,10 +202,7 @@ struct BackendVerdict {
                 .wrong, "no table takes any line: \(beginning.unknown.joined(separator: ", "))",
                 hint: "'upsert' and 'delete' of the tables, [backend] complete_type, reset_type, ack_types")
         }
-        let types = beginning.types.isEmpty ? "" : " of \(beginning.types.joined(separator: ", "))"
-        let quarantined = beginning.quarantined.map { "; \($0.count) would be quarantined" } ?? ""
-        let unknown = beginning.unknown.isEmpty ? "" : "; no table takes \(beginning.unknown.joined(separator: ", "))"
-        return checked.finding(.ok, "streams lines\(types)\(quarantined)\(unknown)")
+        return nil
     }
 }
 

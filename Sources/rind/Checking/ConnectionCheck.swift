@@ -16,6 +16,9 @@ struct ConnectionCheck {
     private let fields: HTTPFields
     private let checklist: Checklist
 
+    /// The size of the file that tries the spool's directory.
+    private static let triedBytes = 64 << 10
+
     /// The extent to which the backend's checklist is tried.
     enum Checklist {
         case none, reading, writing
@@ -32,7 +35,7 @@ struct ConnectionCheck {
     ///
     /// - Returns: Whether all is as it should be; a note is no fault.
     func run() async -> Bool {
-        let findings = await backend() + [await state(), spool()]
+        let findings = await backend() + [await state(), await spool()]
         let terminal = Terminal()
         for line in findings.flatMap({ $0.lines(terminal) }) { Console.out(line) }
         return findings.allSatisfy(\.verdict.isPassed)
@@ -64,9 +67,12 @@ struct ConnectionCheck {
         } catch StateError.inUse(_, let holder) {
             let process = holder.map { " (process \($0))" } ?? ""
             return CheckFinding(
-                .ok, "\(configuration.stateLocation) is in use by a gateway that runs\(process)", of: "state")
+                .ok,
+                "\(configuration.stateLocation) is in use by a gateway that runs\(process), so its health was not tried",
+                of: "state")
         } catch let error as StateError {
-            return CheckFinding(.wrong, "\(error.description) (\(error.code))", of: "state")
+            return CheckFinding(
+                .wrong, "\(error.description) (\(error.code))", of: "state", hint: unreachableDirectory)
         } catch {
             return CheckFinding(.wrong, "\(error)", of: "state")
         }
@@ -107,6 +113,12 @@ struct ConnectionCheck {
         }
     }
 
+    /// The directory of a file that may not be entered, and by whom; nil if that is not the fault.
+    private var unreachableDirectory: String? {
+        guard case .sqlite(let path) = configuration.state.url else { return nil }
+        return PathFault(path, for: R_OK).explanation
+    }
+
     private func newState(_ path: String) -> CheckFinding {
         let directory = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard access(directory, W_OK | X_OK) == 0 else {
@@ -116,11 +128,27 @@ struct ConnectionCheck {
         return CheckFinding(.ok, "there is no state yet; 'rind serve' will make \(path)", of: "state")
     }
 
-    private func spool() -> CheckFinding {
+    /// Writes a file of the size that `/readyz` tries the state with; it has no name, and is gone at once.
+    private func spool() async -> CheckFinding {
         if let fault = configuration.spoolFault {
-            return CheckFinding(.wrong, "\(fault) (spool.file)", of: "spool", hint: "make it, or set [spool] dir")
+            return CheckFinding(
+                .wrong, "\(fault) (spool.file)", of: "spool", hint: "make one that takes files, or set [spool] dir")
         }
-        return CheckFinding(
-            .ok, "\(configuration.spoolDirectory) takes files", of: "spool")
+        let directory = configuration.spoolDirectory
+        do throws(SpoolError) {
+            let file = try await DiskSpoolFiles(directory: directory).open()
+            try await file.write([UInt8](repeating: 0, count: Self.triedBytes), at: 0)
+        } catch {
+            let reason: String
+            switch error {
+            case .diskFull: reason = "the file system is full"
+            case .file(_, let code): reason = String(cString: strerror(code))
+            case .tooLarge, .exhausted, .cancelled: reason = "\(error)"
+            }
+            return CheckFinding(
+                .wrong, "\(directory) takes no file of \(Self.triedBytes >> 10) KiB: \(reason) (\(error.code))",
+                of: "spool", hint: "make room, or set [spool] dir")
+        }
+        return CheckFinding(.ok, "\(directory) takes files", of: "spool")
     }
 }

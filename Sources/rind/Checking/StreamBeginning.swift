@@ -22,8 +22,12 @@ struct StreamBeginning {
     /// The number of lines that would be quarantined, and the reason of the first.
     private(set) var quarantined: (count: Int, reason: String)?
 
+    /// The suspected mistakes of the mapping, as `rind check --sample` judges it.
+    var remarks: [SampleRemark] { findings.remarks(projector) + findings.quarantineRemarks(projector.counters) }
+
     private let configuration: Configuration
     private var projector: LineProjector
+    private var findings: SampleFindings
 
     /// Reads the bytes of a stream; the last line counts only with its end, or if `isWhole` says that no more comes.
     init(_ bytes: [UInt8], isWhole: Bool, _ configuration: Configuration) {
@@ -33,6 +37,8 @@ struct StreamBeginning {
             schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules)
         projector = LineProjector(projection, key: SipHash.Key(0, 0))
         projector.needsContent = false
+        projector.observer = ProjectionObserver()
+        findings = SampleFindings(schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules)
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let rest = lines.popLast() ?? []
         for line in lines where fault == nil {
@@ -59,13 +65,16 @@ struct StreamBeginning {
             return failed("(\(type.shown(upTo: 60))) has no text at '\(backend.ackField)' ([backend] ack_field)")
         }
         var output = JSONWriter()
-        switch projector.project(line, into: &output) {
+        let result = projector.project(line, into: &output)
+        findings.note(result, type: type, hasToken: true, output.bytes)
+        switch result {
         case .upsert, .delete, .deleteWhere: Self.note(type, in: &types)
         case .ackOnly, .idMapping: break
         case .complete, .reset: hasEnd = true
         case .unknownType: Self.note(type, in: &unknown)
         case .quarantined(let reason, _):
             quarantined = ((quarantined?.count ?? 0) + 1, quarantined?.reason ?? "line \(count): \(reason.rawValue)")
+            if let entry = projector.quarantined { findings.note(entry, number: count) }
         }
     }
 

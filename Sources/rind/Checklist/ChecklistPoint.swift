@@ -11,7 +11,7 @@ enum ChecklistPoint: CaseIterable {
     var sentence: String {
         switch self {
         case .emptyAccount: "An empty account gives exactly one line, the complete line."
-        case .confirmed: "Confirm every token and ask again: only the complete line comes, with a new token."
+        case .confirmed: "Confirm every token and ask again: only the complete line comes."
         case .oneLineEach: "Create, change, delete, each alone: one line each. Changed three times: one line."
         case .otherUsers: "Other users' records appear in no stream, and neither do their deletes."
         case .twoSessions: "Two sessions of a user have checkpoints of their own."

@@ -10,7 +10,7 @@ import SyncModel
 extension ChecklistRun {
     /// Tries the points of pushes with a record that is deleted again.
     ///
-    /// - Returns: What is left behind.
+    /// - Returns: The call that failed, and what is left behind.
     mutating func tryWriting(after everything: ChecklistStream) async throws(BackendError) -> [CheckFinding] {
         let points = ChecklistPoint.allCases.filter(\.needsPush)
         guard client.settings.streamPush != nil else {
@@ -22,35 +22,44 @@ extension ChecklistRun {
             results.leave(points, because: "no table has ids of apps, a column of text, and a record or no reference")
             return []
         }
-        var failure: BackendError?
-        var isGone = false
-        do throws(BackendError) { isGone = try await tryPushes(of: scratch) } catch { failure = error }
-        if !isGone, let answer = try? await push([scratch.operation(.delete)]) { isGone = Self.isApplied(answer) }
-        if isGone, failure == nil { return [] }
-        return [
+        var findings: [CheckFinding] = []
+        var mayExist = false
+        do throws(BackendError) { try await tryPushes(of: scratch, mayExist: &mayExist) } catch {
+            findings.append(made.failed(error, at: client.settings))
+        }
+        if mayExist, let answer = try? await push([scratch.operation(.delete)]) { mayExist = !Self.isApplied(answer) }
+        guard mayExist else { return findings }
+        return findings + [
             CheckFinding(
-                .wrong, failure.map { "\($0) (\($0.code))" } ?? "the record of the check cannot be deleted",
-                of: "point",
-                hint: isGone ? nil : "left behind: '\(scratch.id)' of '\(scratch.table.name)', which has to be deleted")
+                .wrong, "the record of the check cannot be deleted", of: "point",
+                hint: "left behind: '\(scratch.id)' of '\(scratch.table.name)', which has to be deleted")
         ]
     }
 
-    /// Makes, changes and deletes the record.
-    ///
-    /// - Returns: True if the record is not there in the end.
-    private mutating func tryPushes(of scratch: ScratchRecord) async throws(BackendError) -> Bool {
+    /// Makes, changes and deletes the record; `mayExist` says whether it may be there, also if this throws.
+    private mutating func tryPushes(of scratch: ScratchRecord, mayExist: inout Bool) async throws(BackendError) {
         let key = Self.key()
-        let created = try await push([scratch.operation(.create, text: 1)], key: key)
-        guard Self.isApplied(created) else {
-            results.expect(
+        let created: StreamPushResult
+        do throws(BackendError) { created = try await push([scratch.operation(.create, text: 1)], key: key) } catch {
+            mayExist = error.isOutcomeUnknown
+            throw error
+        }
+        mayExist = Self.isApplied(created)
+        guard mayExist else {
+            return results.expect(
                 false, .oneLineEach, or: "the create of '\(scratch.table.name)' was refused: \(Self.words(created))")
-            return true
         }
         let base = try await expectOne(.oneLineEach, "after the create", of: scratch, text: 1)
         try await trySameKey(key, scratch, first: created)
         for number in 2...4 { _ = try await push([scratch.operation(.update, text: number)]) }
         _ = try await expectOne(.oneLineEach, "after three updates", of: scratch, text: 4)
         try await tryBadLine(scratch)
+        try await tryOldBase(base, of: scratch)
+        mayExist = !(try await tryDeleting(scratch))
+    }
+
+    /// Updates the record with the token of its create, which three updates have followed.
+    private mutating func tryOldBase(_ base: String?, of scratch: ScratchRecord) async throws(BackendError) {
         if scratch.table.conflicts != .backend {
             results.leavePart(
                 of: .oldBase, because: "no base is sent with 'conflicts = \(scratch.table.conflicts.rawValue)'")
@@ -62,7 +71,6 @@ extension ChecklistRun {
         } else {
             results.leavePart(of: .oldBase, because: "the create has brought no token")
         }
-        return try await tryDeleting(scratch)
     }
 
     private mutating func trySameKey(
@@ -71,6 +79,7 @@ extension ChecklistRun {
         let again = try await push([scratch.operation(.create, text: 1)], key: key)
         results.expect(again == first, .sameKey, or: "the second answer: \(Self.words(again))")
         let other = Self.lines([scratch.operation(.create, text: 5)])
+        make(.push)
         let status = try await client.probePush(other, key: key, credentials).status
         results.expect(status == 422, .sameKey, or: "another body with the key: status \(status)")
         let news = try await self.news()
@@ -127,10 +136,11 @@ extension ChecklistRun {
         return news
     }
 
-    private func push(
+    private mutating func push(
         _ operations: [StreamPushOperation], key: String = key()
     ) async throws(BackendError) -> StreamPushResult {
-        try await client.pushStream(Self.lines(operations), count: operations.count, key: key, credentials)
+        make(.push)
+        return try await client.pushStream(Self.lines(operations), count: operations.count, key: key, credentials)
     }
 
     private static func lines(_ operations: [StreamPushOperation]) -> ByteBuffer {

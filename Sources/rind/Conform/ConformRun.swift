@@ -113,8 +113,10 @@ struct ConformRun {
             let after = reading.timestamp ?? before
             book.expect(after >= before, .pullForward, in: exchange, or: "\(after) follows \(before).")
         } else {
-            let deletions = reading.names.reduce(0) { $0 + reading[$1].deleted.count }
-            book.expect(deletions == 0, .pullFirstDeletions, in: exchange, or: "It has \(deletions) deletions.")
+            let deletions = reading.names.reduce(0) { $0 + reading[$1].deletions }
+            book.expect(
+                deletions == 0, .pullFirstDeletions, in: exchange,
+                or: "It has \(deletions) \(deletions == 1 ? "deletion" : "deletions").")
         }
         timestamps[device] = reading.timestamp ?? timestamps[device]
         return reading

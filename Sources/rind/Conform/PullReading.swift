@@ -10,6 +10,8 @@ struct PullReading {
         var created: Set<String> = []
         var updated: Set<String> = []
         var deleted: Set<String> = []
+        /// The number of elements of `deleted`, whatever they are.
+        var deletions = 0
         /// One of its records, as an example.
         var example: JSONValue?
 
@@ -85,7 +87,9 @@ struct PullReading {
             switch list.string {
             case "created": table.created = records(of: value, "\(shown).created", &table.example, watching: ids)
             case "updated": table.updated = records(of: value, "\(shown).updated", &table.example, watching: ids)
-            case "deleted": table.deleted = deletions(of: value, "\(shown).deleted")
+            case "deleted":
+                table.deleted = deletions(of: value, "\(shown).deleted")
+                value.forEachElement { _ in table.deletions += 1 }
             default: report(.pullMembers, "\(shown) has a member '\((list.string ?? "?").shown(upTo: 60))'.")
             }
         }

@@ -22,7 +22,9 @@ struct DemoCommand: AsyncParsableCommand {
                                        only the backend, before which you put a gateway
 
             Everything is on 127.0.0.1 and in a temporary directory that is removed at the
-            end. The configuration is examples/quickstart/rind.ini.
+            end. The configuration is examples/quickstart/rind.ini. The backend has two
+            users, whose tokens are ada-token and bob-token: sign in with the field
+            'Authorization: Bearer ada-token'.
             """)
 
     @Flag(help: "End after the last step.")

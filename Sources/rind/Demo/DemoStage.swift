@@ -62,6 +62,7 @@ struct DemoStage {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             Console.out("The demo backend listens on \(try await backend.url)")
+            Console.out("Sign in with 'Authorization: Bearer ada-token', or with bob-token as another user.")
             try await tasks.waitForAll()
         }
     }

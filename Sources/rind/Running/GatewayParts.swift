@@ -120,7 +120,14 @@ extension Configuration {
         guard access(directory, W_OK | X_OK) != 0 else { return nil }
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory)
-        let fault = !exists ? "does not exist" : isDirectory.boolValue ? "takes no files" : "is no directory"
+        let fault =
+            switch PathFault(directory, for: W_OK | X_OK) {
+            case .closed(let outer, let user): "cannot be reached: the user '\(user)' may not enter \(outer)"
+            case _ where exists && !isDirectory.boolValue: "is no directory"
+            case .missing: "does not exist"
+            case .refused(let user): "takes no files: the user '\(user)' may not write there"
+            case .other: "takes no files"
+            }
         return "the spool's directory \(directory) \(fault)"
     }
 
@@ -128,7 +135,8 @@ extension Configuration {
     func checkSpoolDirectory() throws(CommandFailure) {
         guard let spoolFault else { return }
         throw CommandFailure(
-            .cannotCreate, "\(spoolFault.asSentence) Make it, or set [spool] dir (spool.file).", code: "spool.file")
+            .cannotCreate, "\(spoolFault.asSentence) Make one that takes files, or set [spool] dir (spool.file).",
+            code: "spool.file")
     }
 }
 

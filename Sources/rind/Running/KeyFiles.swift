@@ -72,10 +72,7 @@ struct KeyFiles: Sendable {
             defer { try? file.close() }
             do { return Array(try file.read(upToCount: TokenKeys.maximumBytes) ?? Data()) } catch { return nil }
         }
-        guard let bytes else {
-            let exists = FileManager.default.fileExists(atPath: path)
-            throw failure(exists ? "it is not readable" : "there is no such file")
-        }
+        guard let bytes else { throw failure(PathFault(path, for: R_OK).whyUnreadable) }
         do {
             return try await TokenKeys(identity, file: bytes, clock: SystemClock(), logger: logger)
         } catch {

@@ -41,17 +41,23 @@ struct ValueFacts {
 
 /// The suspected mistakes of one column.
 struct ColumnAdvice {
-    let name: String
+    let table: String
     let column: Column
     let facts: ProjectionObserver.ColumnFacts
     let records: Int
     let values: ValueFacts?
 
-    /// The advice, a sentence for each suspicion.
-    var warnings: [String] {
+    /// The advice, a remark for each suspicion.
+    var remarks: [SampleRemark] {
         // A column that the configuration itself gives a value is never looked up.
         guard records > 0 else { return [] }
         return [wrongType, missing, text, size].compactMap { $0 }
+    }
+
+    private var name: String { "\(table).\(column.name)" }
+
+    private func remark(_ certainty: SampleRemark.Certainty, _ text: String) -> SampleRemark {
+        SampleRemark(certainty, "\(name): \(text)", hint: "[columns \(table)] \(column.name), read from \(paths)")
     }
 
     /// The default that an app gets instead of a value that does not fit.
@@ -64,18 +70,19 @@ struct ColumnAdvice {
         }
     }
 
-    private var wrongType: String? {
+    private var wrongType: SampleRemark? {
         guard facts.wrong > 0 else { return nil }
         let example = facts.wrongExample.map { ", such as \($0.shown(upTo: 40))" } ?? ""
-        let head = "\(name): \(facts.wrong) of \(records) values do not fit '\(column.type.rawValue)'\(example)"
-        if facts.wrongIsDate { return head + "; apps get \(fallback); make a date a 'timestamp'" }
-        return head + "; apps get \(fallback)\(better.map { "; '\($0)' would take it" } ?? "")"
+        let certainty: SampleRemark.Certainty = facts.values == 0 ? .certain : .likely
+        let head = "\(facts.wrong) of \(records) values do not fit '\(column.type.rawValue)'\(example)"
+        let remedy = facts.wrongIsDate ? "; make a date a 'timestamp'" : better.map { "; '\($0)' would take it" }
+        return remark(certainty, head + "; apps get \(fallback)" + (remedy ?? ""))
     }
 
     private var better: String? {
         switch facts.wrongKind {
         case .string: "string"
-        case .number: column.type == .string ? "number" : nil
+        case .number: [.string, .boolean].contains(column.type) ? "number" : nil
         case .boolean: "boolean"
         case .object, .array: "json"
         case .null, nil: nil
@@ -89,27 +96,39 @@ struct ColumnAdvice {
         }.joined(separator: " and ")
     }
 
-    private var missing: String? {
+    private var missing: SampleRemark? {
         let without = facts.nulls + facts.absent
-        if facts.absent == records { return "\(name): never present in \(of(records)); looked for \(paths)" }
+        if facts.absent == records {
+            // Some backends leave out what is null.
+            return remark(
+                column.isOptional ? .possible : .likely, "never present in \(of(records)); looked for \(paths)")
+        }
         guard !column.isOptional, without > 0 else { return nil }
-        if without == records { return "\(name): always \(fallback) in \(of(records)); \(paths) never had a value" }
-        return "\(name): no value in \(without) of \(records) records; apps get \(fallback), "
-            + "or null with '\(column.type.rawValue)?'"
+        if without == records {
+            return remark(.possible, "always \(fallback) in \(of(records)); \(paths) never had a value")
+        }
+        return remark(
+            .possible,
+            "no value in \(without) of \(records) records; apps get \(fallback), or null with "
+                + "'\(column.type.rawValue)?'")
     }
 
     private func of(_ count: Int) -> String { count == 1 ? "1 record" : "\(count) records" }
 
-    private var text: String? {
+    private var text: SampleRemark? {
         guard let values, values.dates > 0, values.dates == values.values else { return nil }
-        return "\(name): every text is a date, such as '\(values.dateExample ?? "")'; "
-            + "where the app's column is a number, make it a 'timestamp'"
+        return remark(
+            .possible,
+            "every text is a date, such as '\(values.dateExample ?? "")'; where the app's column is a number, make it a "
+                + "'timestamp'")
     }
 
-    private var size: String? {
+    private var size: SampleRemark? {
         guard column.type == .timestamp, let values, values.values > 0 else { return nil }
-        if values.seconds == values.values { return "\(name): every value looks like seconds; apps read milliseconds" }
+        if values.seconds == values.values {
+            return remark(.likely, "every value looks like seconds; apps read milliseconds")
+        }
         guard values.micros == values.values else { return nil }
-        return "\(name): every value looks like microseconds; apps read milliseconds"
+        return remark(.likely, "every value looks like microseconds; apps read milliseconds")
     }
 }

@@ -76,57 +76,80 @@ struct SampleFindings {
         for (reason, count) in counters.quarantined.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             lines.append("  \(reason.rawValue): \(count)")
         }
-        let warnings = warnings(projector)
-        guard !warnings.isEmpty else { return lines + ["Nothing looks wrong."] }
-        lines.append("\n\(warnings.count) \(warnings.count == 1 ? "thing looks" : "things look") wrong:")
-        return lines + warnings.map { "warning: " + $0 }
+        let remarks = remarks(projector)
+        guard !remarks.isEmpty else { return lines + ["Nothing looks wrong."] }
+        lines.append("\n\(remarks.count) \(remarks.count == 1 ? "thing looks" : "things look") wrong:")
+        return lines + remarks.map { "warning: " + $0.text }
     }
 
-    private func warnings(_ projector: LineProjector) -> [String] {
-        var warnings: [String] = []
+    /// Returns what looks wrong in the mapping.
+    func remarks(_ projector: LineProjector) -> [SampleRemark] {
+        var remarks: [SampleRemark] = []
         for (index, table) in schema.tables.enumerated() where table.since <= schemaVersion {
             if records[index] == nil {
-                let types = table.upsertTypes(at: schemaVersion)
-                warnings.append("\(table.name): no record came; looked for \(types.joined(separator: ", "))")
+                let types = table.upsertTypes(at: schemaVersion).joined(separator: ", ")
+                remarks.append(SampleRemark(.inWholeSamples, "\(table.name): no record came; looked for \(types)"))
             } else if let observer = projector.observer {
-                warnings += advice(on: table, at: index, observer)
+                remarks += advice(on: table, at: index, observer)
             }
         }
-        warnings += unknownTypes(projector.counters)
+        remarks += unknownTypes(projector.counters)
         for (key, bad) in badIDs.sorted(by: { $0.key < $1.key }) {
             let what = bad.reason == .noID ? "without an id" : "with an id that apps cannot hold"
-            warnings.append("\(key): \(Self.lines(bad.count)) \(what), such as \(bad.example)")
+            remarks.append(
+                SampleRemark(
+                    .certain, "\(key): \(Self.lines(bad.count)) \(what), such as \(bad.example)",
+                    hint: "to be quarantined: \(bad.reason.explanation)"))
         }
         for (type, count) in withoutToken.sorted(by: { $0.key < $1.key }) {
-            warnings.append(
-                "\(type): \(Self.lines(count)) without a token in '\(rules.ackField)'; a stream cannot go on behind them"
-            )
+            remarks.append(
+                SampleRemark(
+                    .certain,
+                    "\(type): \(Self.lines(count)) without a token in '\(rules.ackField)'; a stream cannot go on behind "
+                        + "them"))
         }
         if let type = rules.completeType, !isComplete {
-            warnings.append("no '\(type)' came; without it no pull ends well (fine for a piece of a stream)")
+            remarks.append(
+                SampleRemark(
+                    .inWholeSamples, "no '\(type)' came; without it no pull ends well (fine for a piece of a stream)"))
         }
-        return warnings
+        return remarks
     }
 
-    private func advice(on table: Table, at number: Int, _ observer: ProjectionObserver) -> [String] {
+    /// Returns the lines that would be quarantined for another reason than their ids, which a summary counts.
+    func quarantineRemarks(_ counters: ProjectionCounters) -> [SampleRemark] {
+        counters.quarantined.sorted { $0.key.rawValue < $1.key.rawValue }.compactMap { reason, count in
+            guard reason != .noID, reason != .unsafeID else { return nil }
+            return SampleRemark(
+                .certain, "\(Self.lines(count)) to be quarantined (\(reason.rawValue))", hint: reason.explanation)
+        }
+    }
+
+    private func advice(on table: Table, at number: Int, _ observer: ProjectionObserver) -> [SampleRemark] {
         table.columns.enumerated().filter { $0.element.since <= schemaVersion }.flatMap { index, column in
             ColumnAdvice(
-                name: "\(table.name).\(column.name)", column: column,
-                facts: observer.facts(table: number, column: index),
+                table: table.name, column: column, facts: observer.facts(table: number, column: index),
                 records: observer.records(table: number, column: index), values: values[number]?[index]
-            ).warnings
+            ).remarks
         }
     }
 
-    private func unknownTypes(_ counters: ProjectionCounters) -> [String] {
+    private func unknownTypes(_ counters: ProjectionCounters) -> [SampleRemark] {
         counters.unknownTypes.sorted { $0.key < $1.key }.map { type, count in
             let name = type.isEmpty ? "further types" : type.shown(upTo: 60)
             let head = "\(name): \(Self.lines(count)) that nobody gets; "
             if let table = schema.tables.first(where: { Self.types(of: $0).contains(type) }) {
-                return head + "the table \(table.name) is there since schema version \(table.since)"
+                return SampleRemark(
+                    .possible, head + "the table \(table.name) is there since schema version \(table.since)")
             }
-            let hint = NearestName.hint(for: type, among: schema.tables.flatMap(Self.types))
-            return head + (hint ?? "no table names the type")
+            let near = NearestName.of(type, among: schema.tables.flatMap(Self.types))
+            let isAwaited = schema.tables.enumerated().contains { index, table in
+                records[index] == nil && near.map { Self.types(of: table).contains($0) } ?? false
+            }
+            return SampleRemark(
+                isAwaited ? .certain : .likely,
+                head + (near.map { "did you mean '\($0)'?" } ?? "no table names the type"),
+                hint: "'upsert' and 'delete' of the tables, [backend] ack_types for lines without data")
         }
     }
 

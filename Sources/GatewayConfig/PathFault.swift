@@ -1,0 +1,69 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A reason why this process cannot use a file or a directory.
+package enum PathFault: Hashable, Sendable {
+    /// There is nothing at the path.
+    case missing
+    /// The process's user may not enter this directory above the path, so that nobody can tell what is there.
+    case closed(directory: String, user: String)
+    /// The file is there, and its rights do not let the process's user use it.
+    case refused(user: String)
+    /// The reason is another, such as a path to a directory instead of a file.
+    case other
+
+    /// Finds the reason after the path could not be used in this way, such as `R_OK`.
+    package init(_ path: String, for rights: CInt) {
+        guard access(path, rights) != 0 else {
+            self = .other
+            return
+        }
+        switch errno {
+        case ENOENT, ENOTDIR: self = .missing
+        case EACCES, EPERM:
+            let user = Self.user()
+            self = Self.closedDirectory(above: path).map { .closed(directory: $0, user: user) } ?? .refused(user: user)
+        default: self = .other
+        }
+    }
+
+    /// The reason why a file cannot be read, to follow a colon.
+    package var whyUnreadable: String {
+        switch self {
+        case .missing: "no such file"
+        case .closed: "permission denied: \(explanation ?? "")"
+        case .refused(let user): "permission denied: the user '\(user)' may not read it"
+        case .other: "not readable"
+        }
+    }
+
+    /// The directory that may not be entered, and by whom; nil if it is no such fault.
+    package var explanation: String? {
+        guard case .closed(let directory, let user) = self else { return nil }
+        return "the user '\(user)' may not enter \(directory)"
+    }
+
+    /// Returns the outermost directory above a path that may not be entered; nil if all may.
+    private static func closedDirectory(above path: String) -> String? {
+        var directory = path.hasPrefix("/") ? "/" : "."
+        for part in path.split(separator: "/").dropLast() {
+            directory = directory == "/" ? "/\(part)" : directory == "." ? String(part) : "\(directory)/\(part)"
+            if access(directory, X_OK) != 0, errno == EACCES { return directory }
+        }
+        return nil
+    }
+
+    /// Returns the name of the process's user, or its number if it has none.
+    private static func user() -> String {
+        let number = geteuid()
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var text = [CChar](repeating: 0, count: 4_096)
+        guard getpwuid_r(number, &entry, &text, text.count, &found) == 0, found != nil, let name = entry.pw_name else {
+            return "\(number)"
+        }
+        return String(cString: name)
+    }
+}

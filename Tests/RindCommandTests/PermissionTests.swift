@@ -1,0 +1,74 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// What `rind check` says of files that exist and that its user may not use.
+@Suite(
+    .enabled(
+        if: geteuid() != 0 || FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
+        "root may read everything, and setpriv is missing"))
+struct PermissionTests {
+    /// Runs the command without root's right to pass over permissions.
+    private static func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> Finished {
+        guard geteuid() == 0 else { return try await RunningCommand(arguments, environment: environment).finished() }
+        return try await RunningCommand(
+            ["--bounding-set=-dac_override,-dac_read_search", RunningCommand.executable] + arguments,
+            program: "/usr/bin/setpriv", environment: environment
+        ).finished()
+    }
+
+    /// A directory with a configuration in it; nobody may enter it while the body runs.
+    private static func withClosedDirectory(_ body: (URL) async throws -> Void) async throws {
+        try await Place.withDirectory { outer in
+            let directory = outer.appending(path: "closed")
+            let path = directory.path(percentEncoded: false)
+            let files = FileManager.default
+            try files.createDirectory(at: directory.appending(path: "spool"), withIntermediateDirectories: true)
+            try files.copyItem(atPath: Place.quickstart, toPath: path + "/rind.ini")
+            try files.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+            defer { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path) }
+            try await body(directory)
+        }
+    }
+
+    @Test func `a configuration below a directory that may not be entered is not said to be missing`() async throws {
+        try await Self.withClosedDirectory { directory in
+            let path = directory.path(percentEncoded: false)
+            let result = try await Self.run(["check", "--config", path + "/rind.ini"])
+            #expect(result.status == 78)
+            let said = "cannot read the file: permission denied: the user '\(NSUserName())' may not enter \(path)"
+            #expect(result.error.contains(said), "\(result.error)")
+        }
+    }
+
+    @Test func `a configuration that may not be read is not said to be missing`() async throws {
+        try await Place.withDirectory { directory in
+            let path = directory.appending(path: "rind.ini").path(percentEncoded: false)
+            try FileManager.default.copyItem(atPath: Place.quickstart, toPath: path)
+            try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+            let result = try await Self.run(["check", "--config", path])
+            #expect(result.error.contains("permission denied: the user '\(NSUserName())' may not read it"), "\(result)")
+        }
+    }
+
+    @Test func `state and spool below a directory that may not be entered are not said to be missing`() async throws {
+        try await Self.withClosedDirectory { directory in
+            let path = directory.path(percentEncoded: false)
+            let result = try await Self.run(
+                ["check", "--config", Place.quickstart, "--connect"],
+                [
+                    "RIND_BACKEND_URL": "http://127.0.0.1:1", "RIND_STATE_URL": "sqlite:\(path)/rind.db",
+                    "RIND_SPOOL_DIR": path + "/spool",
+                ])
+            let nobody = "the user '\(NSUserName())' may not enter \(path)"
+            #expect(result.status == 1)
+            #expect(
+                result.out.contains("the spool's directory \(path)/spool cannot be reached: \(nobody)"), "\(result.out)"
+            )
+            #expect(result.out.contains(#/wrong +state +.*permission denied/#), "\(result.out)")
+            #expect(result.out.contains("= hint: \(nobody)"), "\(result.out)")
+        }
+    }
+}

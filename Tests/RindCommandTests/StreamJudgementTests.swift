@@ -1,0 +1,108 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// What `rind check --connect` says of a mapping that does not fit the lines of the stream.
+@Suite struct StreamJudgementTests {
+    /// A mistake in the configuration, or in a line, and what is said of it.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// A text of the configuration, and the one in its place.
+        var change = ("", "")
+        /// A further line of the stream.
+        var line = ""
+        var types = "ListV1, ItemV1"
+        let said: String
+        let hint: String
+        var status: Int32 = 1
+    }
+
+    private static func item(_ number: Int, text: String) -> String {
+        let data = #""text":\#(text),"isDone":true,"position":\#(number)0,"listId":"l1","dueAt":null"#
+        return #"{"type":"ItemV1","data":{"id":"i\#(number)",\#(data)},"ack":"a|\#(number)"}"#
+    }
+
+    private static let mistakes = [
+        Mistake(
+            testDescription: "a member that never occurs", change: ("boolean isDone", "boolean isDonne"),
+            said: "unsure backend  POST /sync/stream: items.is_done: never present in 2 records; looked for 'isDonne'",
+            hint: "[columns items] is_done, read from 'isDonne'"),
+        Mistake(
+            testDescription: "a type that no value fits", change: ("position = number", "position = boolean"),
+            said: "wrong  backend  POST /sync/stream: items.position: 2 of 2 values do not fit 'boolean', such as 10; "
+                + "apps get false; 'number' would take it",
+            hint: "[columns items] position, read from 'position'"),
+        Mistake(
+            testDescription: "a type that some values do not fit",
+            line: Self.item(3, text: "7"),
+            said: "unsure backend  POST /sync/stream: items.text: 1 of 3 values do not fit 'string', such as 7; "
+                + #"apps get ""; 'number' would take it"#,
+            hint: "[columns items] text, read from 'text'"),
+        Mistake(
+            testDescription: "another version of a wire type", change: ("upsert = ItemV1", "upsert = ItemV9"),
+            types: "ListV1",
+            said: "wrong  backend  POST /sync/stream: ItemV1: 2 lines that nobody gets; did you mean 'ItemV9'?",
+            hint: "'upsert' and 'delete' of the tables, [backend] ack_types for lines without data"),
+        Mistake(
+            testDescription: "an id that apps cannot hold",
+            line: #"{"type":"ListV1","data":{"id":"a/b","title":"a","createdAt":1},"ack":"a|4"}"#,
+            said: "wrong  backend  POST /sync/stream: lists, ListV1: 1 line with an id that apps cannot hold, "
+                + "such as 'a/b'",
+            hint: "to be quarantined: an id may have letters, digits, '_', '.' and '-', and be neither '.' nor '..'"),
+        Mistake(
+            testDescription: "a record that is none", line: #"{"type":"ListV1","data":[],"ack":"a|4"}"#,
+            said: "wrong  backend  POST /sync/stream: 1 line to be quarantined (record.not_an_object)",
+            hint: "the line's data is no object"),
+        Mistake(
+            testDescription: "a member that may be left out, which is only noted",
+            change: ("timestamp? dueAt", "timestamp? dueOn"),
+            said: "note   backend  POST /sync/stream: items.due_at: never present in 2 records; looked for 'dueOn'",
+            hint: "[columns items] due_at, read from 'dueOn'", status: 0),
+    ]
+
+    @Test(arguments: mistakes)
+    func `a mistake that the lines show is a finding of its own`(_ mistake: Mistake) async throws {
+        let result = try await Self.check(mistake.change, line: mistake.line)
+        let lines = result.out.split(separator: "\n").map(String.init)
+        #expect(result.status == mistake.status, "\(result.out)\(result.error)")
+        #expect(lines.contains("ok     backend  POST /sync/stream: streams lines of \(mistake.types)"), "\(result.out)")
+        let place = try #require(lines.firstIndex(of: mistake.said), "\(result.out)")
+        #expect(lines[place + 1].hasSuffix("= hint: \(mistake.hint)"))
+        #expect(lines.count { $0.wholeMatch(of: #/(note|unsure|wrong) .*/#) != nil } == 1, "\(result.out)")
+    }
+
+    @Test func `a mapping that fits is ok and nothing else`() async throws {
+        let result = try await Self.check(("", ""), line: "")
+        #expect(result.status == 0, "\(result.error)")
+        #expect(!result.out.contains(#/(?m)^(note|unsure|wrong) /#), "\(result.out)")
+    }
+
+    /// Checks the example with a changed text before a backend that streams a list, two items and a further line.
+    private static func check(_ change: (String, String), line: String) async throws -> Finished {
+        let example = try Place.text("examples/python-backend/rind.ini")
+        let text = change.0.isEmpty ? example : example.replacing(change.0, with: change.1)
+        try #require(change.0.isEmpty || text != example)
+        let lines = [
+            #"{"type":"ListV1","data":{"id":"l1","title":"a","createdAt":"2026-01-01T00:00:00Z"},"ack":"a|1"}"#,
+            item(1, text: #""x""#), item(2, text: #""y""#), line,
+            #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|4"}"#,
+        ]
+        let stream = lines.filter { !$0.isEmpty }.map { $0 + "\n" }.joined()
+        return try await ScriptedServer.with({ $0.path == "/users/me" ? .json(#"{"id":"ada"}"#) : .json(stream) }) {
+            server in
+            try await Place.withDirectory { directory in
+                let file = directory.appending(path: "rind.ini")
+                try text.write(to: file, atomically: true, encoding: .utf8)
+                return try await RunningCommand(
+                    [
+                        "check", "--config", file.path(percentEncoded: false), "--connect", "--header",
+                        "Authorization: Bearer ada-token",
+                    ],
+                    environment: ["RIND_BACKEND_URL": server.url], directory: directory
+                ).finished()
+            }
+        }
+    }
+}
