@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
 import DemoBackend
 import Foundation
 import Testing
@@ -21,7 +22,13 @@ import Testing
             let gateway = try await Self.listener("clients", of: command, directory)
             let admin = try await Self.listener("admin", of: command, directory)
             func pull() async throws -> (status: Int, body: String) {
-                try await gateway.get("/sync?last_pulled_at=null", token: "ada-token")
+                do {
+                    return try await gateway.get("/sync?last_pulled_at=null", token: "ada-token")
+                } catch is CurlError {
+                    // On a busy machine the backend takes longer to go than the gateway waits with the first byte, and
+                    // an answer that has begun can only be cut.
+                    return (502, "")
+                }
             }
             func state(_ name: String) async throws -> Bool {
                 try await admin.get("/metrics").body.contains("rind_breaker_state{state=\"\(name)\"} 1")
