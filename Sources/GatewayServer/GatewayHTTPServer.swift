@@ -8,7 +8,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import SyncModel
+package import SyncModel
 package import Telemetry
 
 /// Serves clients over HTTP: sync paths, health, and everything else passed through to the backend.
@@ -103,6 +103,9 @@ package struct GatewayHTTPServer: Service {
 
     /// Shows another origin of the configuration on the operator's page.
     package func reload(origin: ConfigurationOrigin) { admin.status.replace(origin: origin) }
+
+    /// Shows operators that the configuration was read again and refused.
+    package func refuseReload(at now: Instant) { admin.status.refuseReload(at: now) }
 
     /// Gives connections from now on another certificate; nil makes them plain.
     package func reload(certificate: ServerCertificate?) { self.certificate.replace(by: certificate) }

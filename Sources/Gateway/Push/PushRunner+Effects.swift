@@ -162,9 +162,10 @@ extension PushRunner {
     }
 
     private func logHalfApplied(_ applied: Int) {
+        let code = applied > 0 ? "push.half_applied" : PushFailure.unknownOutcome.rawValue
         logger.error(
-            "a push failed half way",
-            metadata: ["code": "push.half_applied", "applied": "\(applied)", "operations": "\(operations.count)"])
+            applied > 0 ? "a push failed half way" : "a push failed, and it is unknown whether it was applied",
+            metadata: ["code": "\(code)", "applied": "\(applied)", "operations": "\(operations.count)"])
     }
 
     /// Counts conflicts, whether the stream or the backend has found them.

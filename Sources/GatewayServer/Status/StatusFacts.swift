@@ -17,6 +17,8 @@ package struct ConfigurationOrigin: Sendable {
     package var since: Instant
     /// The start of the process.
     package var startedAt: Instant
+    /// The last time since then that the file was read again and refused; nil if it was not.
+    var refusedAt: Instant?
 
     /// Creates an origin.
     package init(version: String, file: String, digest: String, since: Instant, startedAt: Instant) {

@@ -103,11 +103,12 @@ struct StatusPage {
     }
 
     private static func breaker(_ reading: BackendBreaker.Reading) -> HTMLText {
-        let times: String = reading.openings == 0 ? "" : ", opened \(reading.openings) times"
+        let times = reading.openings == 1 ? "once" : "\(reading.openings) times"
+        let opened: String = reading.openings == 0 ? "" : ", opened \(times)"
         switch reading.state {
-        case .closed: return #"<span class="good">closed</span>\#(times)"#
-        case .open: return #"<span class="bad">open: syncs are refused</span>\#(times)"#
-        case .halfOpen: return #"<span class="fair">trying the backend</span>\#(times)"#
+        case .closed: return #"<span class="good">closed</span>\#(opened)"#
+        case .open: return #"<span class="bad">open: syncs are refused</span>\#(opened)"#
+        case .halfOpen: return #"<span class="fair">trying the backend</span>\#(opened)"#
         }
     }
 
@@ -175,13 +176,15 @@ struct StatusPage {
 
     private var configuration: HTMLText {
         guard let origin = facts.origin else { return "" }
-        return """
-            <section><h2>Configuration</h2>\(
-                Self.list([
-                    ("file", "\(origin.file)"), ("SHA-256", "\(origin.digest)…"),
-                    ("in use since", "\(Self.utc(origin.since))"), ("started", "\(Self.utc(origin.startedAt))"),
-                    ("version", "\(origin.version)"),
-                ]))</section>
-            """
+        var rows: [(String, HTMLText)] = [
+            ("file", "\(origin.file)"), ("SHA-256", "\(origin.digest)…"),
+            ("in use since", "\(Self.utc(origin.since))"), ("started", "\(Self.utc(origin.startedAt))"),
+            ("version", "\(origin.version)"),
+        ]
+        if let refusedAt = origin.refusedAt {
+            let text = "the file was read again \(ago(refusedAt)) and refused: look for config.not_reloaded in the log"
+            rows.append(("not reloaded", #"<span class="bad">\#(text)</span>"#))
+        }
+        return "<section><h2>Configuration</h2>\(Self.list(rows))</section>"
     }
 }

@@ -48,6 +48,9 @@ final class StatusResponder: Sendable {
     /// Shows another origin of the configuration from now on.
     func replace(origin: ConfigurationOrigin) { known.withLockedValue { $0.origin = origin } }
 
+    /// Shows that the configuration was read again and refused, until it is replaced.
+    func refuseReload(at now: Instant) { known.withLockedValue { $0.origin?.refusedAt = now } }
+
     /// Answers with the page or its style sheet.
     func respond(_ page: Page, to request: IncomingRequest, with stream: AnswerStream) async throws {
         guard request.method == .get || request.method == .head else { throw RequestFailure(allowed: ["GET", "HEAD"]) }

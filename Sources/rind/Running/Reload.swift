@@ -34,6 +34,7 @@ struct Reload: Sendable {
     func run() async {
         ServiceNotice.reloading.send()
         let succeeded = await apply()
+        if !succeeded { server.refuseReload(at: SystemClock().now) }
         metrics.count(.reloads, labels: .init(first: succeeded ? "ok" : "failed"))
         ServiceNotice.ready.send()
     }

@@ -104,23 +104,28 @@ struct ReloadTests {
         }
     }
 
-    @Test func `the status page has the digest of the file that was read last, also where only a comment was changed`()
+    @Test func `the status page has the digest of the file that was read last, and says if one was refused since`()
         async throws
     {
         try await Self.with(["admin.listen": "127.0.0.1:0"]) { stage in
             let text = try StackConfiguration.quickstart()
+            func page() async throws -> String { try await stage.gateway.admin().send("GET", "/status").text }
             func shows(_ text: String) async throws -> Bool {
-                let page = try await stage.gateway.admin().send("GET", "/status").text
-                return page.contains(FileDigest.beginning(of: text.utf8))
+                try await page().contains(FileDigest.beginning(of: text.utf8))
             }
             #expect(try await shows(text))
             try stage.write(text + "# a comment\n")
             #expect(try await shows(text))
             try await stage.reload()
             #expect(try await shows(text + "# a comment\n"))
+            #expect(try await !page().contains("and refused"))
             try stage.write("[broken")
             try await stage.reload()
             #expect(try await shows(text + "# a comment\n"))
+            try await eventually { try await page().contains("and refused") }
+            try stage.write(text)
+            try await stage.reload()
+            try await eventually { try await !page().contains("and refused") }
         }
     }
 
