@@ -16,7 +16,7 @@ package enum PathFault: Hashable, Sendable {
 
     /// Finds the reason after the path could not be used in this way, such as `R_OK`.
     package init(_ path: String, for rights: CInt) {
-        guard access(path, rights) != 0 else {
+        guard faccessat(AT_FDCWD, path, rights, AT_EACCESS) != 0 else {
             self = .other
             return
         }
@@ -48,9 +48,11 @@ package enum PathFault: Hashable, Sendable {
     /// Returns the outermost directory above a path that may not be entered; nil if all may.
     private static func closedDirectory(above path: String) -> String? {
         var directory = path.hasPrefix("/") ? "/" : "."
+        // A link may lead to elsewhere.
+        let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         for part in path.split(separator: "/").dropLast() {
             directory = directory == "/" ? "/\(part)" : directory == "." ? String(part) : "\(directory)/\(part)"
-            if access(directory, X_OK) != 0, errno == EACCES { return directory }
+            if faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0, errno == EACCES { return directory }
         }
         return nil
     }

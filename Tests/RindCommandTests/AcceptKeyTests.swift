@@ -22,29 +22,43 @@ import Testing
                 variables[index].merge(["RIND_STATE_URL": url, "RIND_STATE_SCHEMA": schema]) { $1 }
             }
         }
-        try await Place.withDirectory { [variables] directory in
-            let place = Start(directory: directory, variables: variables)
-            let first = try await place.starts(0)
-            #expect(first)
-            #expect(try await place.starts(0))
-            #expect(try await !place.starts(1))
-            #expect(try await place.accept(0)["other_key"]?.bool == false)
-            #expect(try await place.accept(1)["other_key"]?.bool == true)
-            #expect(try await !place.starts(1))
-            #expect(try await place.accept(1, "--yes")["changed"]?.bool == true)
-            #expect(try await place.starts(1))
-            #expect(try await !place.starts(0))
+        try await DemoBackend.withRunning { [variables] backend in
+            try await Place.withDirectory { directory in
+                let url = try await backend.url
+                try await Self.play(Start(directory: directory, variables: variables, backend: url))
+            }
         }
+    }
+
+    private static func play(_ place: Start) async throws {
+        // Nobody has got anything from it yet.
+        #expect(try await place.starts(1))
+        #expect(try await place.starts(0, pulling: true))
+        #expect(try await !place.starts(1))
+        #expect(try await place.accept(0)["other_key"]?.bool == false)
+        #expect(try await place.accept(1)["other_key"]?.bool == true)
+        #expect(try await !place.starts(1))
+        #expect(try await place.accept(1, "--yes")["changed"]?.bool == true)
+        #expect(try await place.starts(1))
+        #expect(try await !place.starts(0))
     }
 
     /// Gateways and commands with one of several keys.
     private struct Start {
         let directory: URL
         let variables: [[String: String]]
+        let backend: String
 
-        func starts(_ key: Int) async throws -> Bool {
-            let command = try ServedGateway.start(in: directory, environment: variables[key])
-            let isUp = await command.errorMatch(#"port"?[=:]"?[0-9]+"#) != nil
+        func starts(_ key: Int, pulling: Bool = false) async throws -> Bool {
+            let command = try ServedGateway.start(in: directory, backend: backend, environment: variables[key])
+            let port = await command.errorMatch("listener=clients port=[0-9]+").flatMap {
+                Int($0.drop { !$0.isNumber })
+            }
+            let isUp = port != nil
+            if let port, pulling {
+                let gateway = ServedGateway(command: command, port: port, directory: directory)
+                #expect(try await gateway.get("/sync?last_pulled_at=null", token: "ada-token").status == 200)
+            }
             command.signal(SIGTERM)
             let finished = await command.finished()
             if !isUp {

@@ -43,8 +43,14 @@ import Testing
         Mistake(
             testDescription: "another version of a wire type", change: ("upsert = ItemV1", "upsert = ItemV9"),
             types: "ListV1",
-            said: "wrong  backend  POST /sync/stream: ItemV1: 2 lines that nobody gets; did you mean 'ItemV9'?",
+            said: "unsure backend  POST /sync/stream: ItemV1: 2 lines that nobody gets; did you mean 'ItemV9'?",
             hint: "'upsert' and 'delete' of the tables, [backend] ack_types for lines without data"),
+        Mistake(
+            testDescription: "a type for other clients, which is only noted",
+            line: #"{"type":"AuditTrailOfStaffV1","data":{"id":"a"},"ack":"a|4"}"#,
+            said:
+                "note   backend  POST /sync/stream: AuditTrailOfStaffV1: 1 line that nobody gets; no table names the type",
+            hint: "'upsert' and 'delete' of the tables, [backend] ack_types for lines without data", status: 0),
         Mistake(
             testDescription: "an id that apps cannot hold",
             line: #"{"type":"ListV1","data":{"id":"a/b","title":"a","createdAt":1},"ack":"a|4"}"#,

@@ -41,8 +41,13 @@ struct DeviceWatch: Sendable {
 
     /// Notes that a principal has got an answer without a cursor.
     func began(_ replica: ReplicaID, of principal: Principal, at now: Instant) async {
-        guard let row = firstSyncs.count(principal, at: now), row.times >= Self.suspicious else { return }
-        await note(.firstSync, code: "", count: row.times, since: row.since, of: replica, at: now)
+        let row = firstSyncs.count(principal, at: now)
+        guard row.times >= Self.suspicious else { return }
+        // Each first sync makes a replica of its own, and the newest one stands for all.
+        let noted = try? await store.noteTrouble(
+            .firstSync, code: "", count: row.times, since: row.since, of: replica, at: now)
+        guard let after = noted?.after, rule.isMet(by: after), firstSyncs.beginLogging(principal) else { return }
+        log(after)
     }
 
     /// Notes that a principal's device has come back after its first sync.
@@ -63,25 +68,24 @@ struct DeviceWatch: Sendable {
     private static let suspicious = 3
 
     private func note(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int = 1, since: Instant? = nil, of replica: ReplicaID,
-        at now: Instant
+        _ kind: DeviceTrouble.Kind, code: String, of replica: ReplicaID, at now: Instant
     ) async {
         guard
             let (before, after) = try? await store.noteTrouble(
-                kind, code: code, count: count, since: since ?? now, of: replica, at: now),
-            rule.isMet(by: after)
+                kind, code: code, count: 1, since: now, of: replica, at: now),
+            rule.isMet(by: after), before.map({ !rule.isMet(by: $0) }) ?? true
         else { return }
-        // Each first sync makes a replica of its own, so the state does not know how it was before.
-        var earlier = after
-        earlier.count -= 1
-        guard !rule.isMet(by: before ?? earlier) else { return }
+        log(after)
+    }
+
+    private func log(_ trouble: DeviceTrouble) {
         logger.warning(
             "a device is stuck",
             metadata: [
-                "code": "device.stuck", "replica": "\(replica)", "principal": "\(after.principal)",
-                "reason": "\(kind.rawValue)", "times": "\(after.count)", "last_code": "\(after.code)",
-                "minutes": "\(max(0, after.lastAt.milliseconds(since: after.since)) / 60_000)",
-                "advice": "\(kind.advice)",
+                "code": "device.stuck", "replica": "\(trouble.replica)", "principal": "\(trouble.principal)",
+                "reason": "\(trouble.kind.rawValue)", "times": "\(trouble.count)", "last_code": "\(trouble.code)",
+                "minutes": "\(max(0, trouble.lastAt.milliseconds(since: trouble.since)) / 60_000)",
+                "advice": "\(trouble.kind.advice)",
             ])
     }
 }

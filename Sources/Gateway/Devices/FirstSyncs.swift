@@ -6,14 +6,15 @@ import SyncModel
 
 /// Counts the first syncs of each principal that no device has come back from, of late and in bounded memory.
 ///
-/// Those that come within a minute of the last one that was counted are not: an app that tries every second is not stuck
-/// after a few seconds.
+/// Those that come within a minute of the last one that was counted do not count: an app that tries every second is not
+/// stuck after a few seconds.
 final class FirstSyncs: Sendable {
     /// First syncs in a row.
     struct Row: Hashable, Sendable {
         var times: Int
         var since: Instant
         fileprivate var lastAt: Instant
+        fileprivate var isLogged = false
 
         fileprivate init(at now: Instant) { (times, since, lastAt) = (1, now, now) }
     }
@@ -27,24 +28,34 @@ final class FirstSyncs: Sendable {
 
     private let rows = NIOLockedValueBox<[Principal: Row]>([:])
 
-    /// Counts one more, and returns how many there were in a row; nil if it came too soon to count.
-    func count(_ principal: Principal, at now: Instant) -> Row? {
+    /// Counts one more if it does not come too soon, and returns how many there were in a row.
+    func count(_ principal: Principal, at now: Instant) -> Row {
         rows.withLockedValue { rows in
             if rows.count >= Self.maximum, rows[principal] == nil {
                 rows = rows.filter { now.milliseconds(since: $0.value.lastAt) < Self.window }
                 if rows.count > Self.maximum / 5 * 4 { rows.removeAll() }
             }
             guard var row = rows[principal], now.milliseconds(since: row.lastAt) < Self.window else {
-                rows[principal] = Row(at: now)
-                return rows[principal]
+                let row = Row(at: now)
+                rows[principal] = row
+                return row
             }
             let passed = now.milliseconds(since: row.lastAt)
             // A clock that was set back must not stop the counting.
-            guard passed < 0 || passed >= Self.interval else { return nil }
+            guard passed < 0 || passed >= Self.interval else { return row }
             row.times += 1
             row.lastAt = now
             rows[principal] = row
             return row
+        }
+    }
+
+    /// Returns true the first time that a row is logged.
+    func beginLogging(_ principal: Principal) -> Bool {
+        rows.withLockedValue { rows in
+            guard let row = rows[principal], !row.isLogged else { return false }
+            rows[principal]?.isLogged = true
+            return true
         }
     }
 

@@ -76,7 +76,9 @@ struct OperationReader: Sendable {
         let table = schema.tables[operation.table]
         var treatment = ids.treatment(of: operation)
         var record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
-        repaired.note(record?.repaired ?? [], of: key(of: operation))
+        if let columns = record?.repaired, !columns.isEmpty {
+            repaired.note(columns, of: table.name, at: operation.range?.lowerBound ?? 0)
+        }
         var missing: [String: PushReference] = [:]
         if ids.translates, var translated = record {
             missing = ids.translate(&translated)

@@ -3,7 +3,6 @@
 
 import Logging
 import NIOConcurrencyHelpers
-import StateStore
 
 /// Counts the values of a push that did not fit their columns, and became defaults or were cut (push rule 10).
 ///
@@ -13,7 +12,8 @@ final class RepairedValues: Sendable {
     private static let shown = 20
 
     private struct State {
-        var counts: [PushedRecordKey: Int] = [:]
+        /// The number in each record, by the offset at which it begins in the push.
+        var counts: [Int: Int] = [:]
         var columns: [String] = []
     }
 
@@ -34,14 +34,13 @@ final class RepairedValues: Sendable {
             ])
     }
 
-    /// Notes the columns of one record whose values were repaired.
-    func note(_ columns: [String], of record: PushedRecordKey) {
-        guard !columns.isEmpty else { return }
+    /// Notes the columns of the record at an offset whose values were repaired.
+    func note(_ columns: [String], of table: String, at offset: Int) {
         state.withLockedValue { state in
-            state.counts[record] = columns.count
-            for column in columns.map({ "\(record.table).\($0)" })
-            where state.columns.count < Self.shown && !state.columns.contains(column) {
-                state.columns.append(column)
+            state.counts[offset] = columns.count
+            for column in columns where state.columns.count < Self.shown {
+                let name = "\(table).\(column)"
+                if !state.columns.contains(name) { state.columns.append(name) }
             }
         }
     }

@@ -13,13 +13,14 @@ extension PostgresStateStore {
         return try results.row(0)?.number(0)
     }
 
-    /// Sets the mark of the identity key.
+    /// Sets the mark of the identity key; one that is there stays unless it is replaced.
     ///
     /// - Throws: ``StateError``.
-    package func setKeyMark(_ mark: Int64) async throws {
+    package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
+        let conflict = replaces ? "UPDATE SET value = excluded.value" : "NOTHING"
         _ = try await write([
             PostgresStatement(
-                "INSERT INTO meta (key, value) VALUES ('identity_key', $1) ON CONFLICT (key) DO UPDATE SET value = $1",
+                "INSERT INTO meta (key, value) VALUES ('identity_key', $1) ON CONFLICT (key) DO \(conflict)",
                 [.integer(mark)])
         ])
     }

@@ -12,14 +12,14 @@ extension SQLiteStateStore {
         try await read { db in try db.integer("SELECT value FROM meta WHERE key = 'identity_key'") }
     }
 
-    /// Sets the mark of the identity key.
+    /// Sets the mark of the identity key; one that is there stays unless it is replaced.
     ///
     /// - Throws: ``StateError``.
-    package func setKeyMark(_ mark: Int64) async throws {
+    package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
+        let conflict = replaces ? "UPDATE SET value = excluded.value" : "NOTHING"
         try await write { db in
             try db.run(
-                "INSERT INTO meta (key, value) VALUES ('identity_key', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
-                [mark])
+                "INSERT INTO meta (key, value) VALUES ('identity_key', ?) ON CONFLICT (key) DO \(conflict)", [mark])
         }
     }
 }

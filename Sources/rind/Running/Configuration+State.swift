@@ -24,8 +24,8 @@ protocol ClockAcceptingStore: StateStore {
 protocol KeyMarkingStore: StateStore {
     /// Returns the mark of the key; nil if no gateway has set one yet.
     func keyMark() async throws -> Int64?
-    /// Sets the mark of the key.
-    func setKeyMark(_ mark: Int64) async throws
+    /// Sets the mark of the key; one that is there stays unless it is replaced.
+    func setKeyMark(_ mark: Int64, replaces: Bool) async throws
 }
 
 extension SQLiteStateStore: ClockAcceptingStore, KeyMarkingStore {}

@@ -43,7 +43,7 @@ struct GatewayParts {
                 backend: backend(for: configuration, by: reactor, breaker, logger: logger),
                 ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)),
                 tokens: keys.tokens)
-            try await checkKey(store, of: configuration)
+            try await checkKey(store, of: configuration, logger: logger)
             try await gateway.checkClock()
             return GatewayParts(
                 configuration: configuration, store: store, reactor: reactor,
@@ -56,14 +56,21 @@ struct GatewayParts {
     }
 
     /// Refuses a state that was written under another identity key, in which no device would be recognised.
-    private static func checkKey(_ store: any CommandState, of configuration: Configuration) async throws {
+    private static func checkKey(
+        _ store: any CommandState, of configuration: Configuration, logger: Logger
+    ) async throws {
         let own = SyncGateway.keyMark(of: configuration)
-        guard let mark = try await store.keyMark() else {
-            // A state that cannot be written now gets its mark at another start.
-            try? await store.setKeyMark(own)
-            return
+        guard try await store.keyMark() != own else { return }
+        do {
+            // Nobody has got anything from a state without cursors, so it may have any key.
+            try await store.setKeyMark(own, replaces: try await store.newestCursor() == nil)
+        } catch {
+            logger.notice("the state cannot be marked with its identity key", metadata: ["cause": "\(error)"])
         }
+        // Another gateway may have been first.
+        guard let mark = try await store.keyMark() else { return }
         guard mark == own else { throw KeyFailure.other }
+        logger.notice("the state is now marked with this identity key")
     }
 
     /// Returns the client of another configuration's backend, and closes the breaker.

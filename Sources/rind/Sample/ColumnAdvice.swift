@@ -96,12 +96,16 @@ struct ColumnAdvice {
         }.joined(separator: " and ")
     }
 
+    /// The number of records from which on a member that never comes is no accident.
+    private static let fewRecords = 2
+
     private var missing: SampleRemark? {
         let without = facts.nulls + facts.absent
         if facts.absent == records {
-            // Some backends leave out what is null.
+            // Some backends leave out what is null, or has its default: in one record that may be so.
+            let isCertain = !column.isOptional && records >= Self.fewRecords
             return remark(
-                column.isOptional ? .possible : .likely, "never present in \(of(records)); looked for \(paths)")
+                isCertain ? .likely : .possible, "never present in \(of(records)); looked for \(paths)")
         }
         guard !column.isOptional, without > 0 else { return nil }
         if without == records {

@@ -33,8 +33,8 @@ struct StateAcceptKeyCommand: AsyncParsableCommand {
             try await configuration.closing(try await configuration.openState(logger: .silent)) { store in
                 let (own, stored) = (SyncGateway.keyMark(of: configuration), try await store.keyMark())
                 let isOther = stored != nil && stored != own
-                if isOther, yes { try await store.setKeyMark(own) }
-                return KeyAcceptance(isOther: isOther, isChanged: isOther && yes)
+                if isOther, yes { try await store.setKeyMark(own, replaces: true) }
+                return KeyAcceptance(isMarked: stored != nil, isOther: isOther, isChanged: isOther && yes)
             }
         }
     }
@@ -42,17 +42,22 @@ struct StateAcceptKeyCommand: AsyncParsableCommand {
 
 /// The result.
 struct KeyAcceptance: StateReport {
+    /// True if a gateway has marked the state with its key.
+    let isMarked: Bool
     /// True if the state was written under another key.
     let isOther: Bool
     let isChanged: Bool
 
     var lines: [String] {
         if isChanged { return ["The state is now that of this key; start the gateway."] }
+        if !isMarked { return ["The state has no mark yet: the next gateway that starts marks it with its key."] }
         if !isOther { return ["The state is that of this key; nothing was changed."] }
         return [
             "The state was written under another key. If that is lost, run this again with --yes; nothing was changed."
         ]
     }
 
-    var json: JSONValue { .object(["other_key": .bool(isOther), "changed": .bool(isChanged)]) }
+    var json: JSONValue {
+        .object(["marked": .bool(isMarked), "other_key": .bool(isOther), "changed": .bool(isChanged)])
+    }
 }

@@ -30,6 +30,23 @@ import Testing
         }
     }
 
+    @Test func `an app that begins anew every few seconds is stuck after some minutes, and stays listed`() async throws
+    {
+        let clock = ManualClock()
+        var options = StackOptions(["admin.stuck_repeats": "2"])
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            for _ in 0..<45 {
+                let answer = try await stack.sendPull()
+                #expect(answer.status == 200)
+                clock.advance(byMilliseconds: 4_000)
+            }
+            #expect(try await stack.gateway.stuckDevices(limit: 10).map(\.count) == [3])
+            // As soon as it is suspicious, and once.
+            #expect(stack.logged("device.stuck").map { $0.metadata["times"] } == ["3"])
+        }
+    }
+
     @Test func `an app that begins anew every second is not stuck after a minute`() async throws {
         let clock = ManualClock()
         var options = StackOptions(["admin.stuck_repeats": "3"])

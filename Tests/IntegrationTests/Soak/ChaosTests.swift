@@ -35,10 +35,11 @@ struct ChaosTests {
             for _ in 0..<min(Self.lanes, SoakSettings.chaosSeeds.count) {
                 group.addTask {
                     let server = try await PostgresServer.fresh()
-                    while .now < end, let seed = box.withLockedValue({ $0.seeds.popFirst() }) {
+                    repeat {
+                        guard let seed = box.withLockedValue({ $0.seeds.popFirst() }) else { break }
                         let course = try await Self.play(seed, on: server)
                         box.withLockedValue { $0.add(course) }
-                    }
+                    } while .now < end
                     try await server.stop("immediate")
                 }
             }
