@@ -45,13 +45,20 @@ package enum PathFault: Hashable, Sendable {
         return "the user '\(user)' may not enter \(directory)"
     }
 
+    /// The number of links in a row that are followed.
+    private static let mostLinks = 8
+
     /// Returns the outermost directory above a path that may not be entered; nil if all may.
     private static func closedDirectory(above path: String) -> String? {
-        var directory = path.hasPrefix("/") ? "/" : "."
-        // A link may lead to elsewhere.
-        let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        for part in path.split(separator: "/").dropLast() {
-            directory = directory == "/" ? "/\(part)" : directory == "." ? String(part) : "\(directory)/\(part)"
+        var directory = ""
+        // A relative path begins where the process is, and a link may lead to elsewhere, even to where nobody can look.
+        var whole = URL(fileURLWithPath: path)
+        for _ in 0..<Self.mostLinks {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: whole.path) else { break }
+            whole = URL(fileURLWithPath: target, relativeTo: whole.deletingLastPathComponent()).absoluteURL
+        }
+        for part in whole.path.split(separator: "/").dropLast() {
+            directory += "/\(part)"
             if faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) != 0, errno == EACCES { return directory }
         }
         return nil

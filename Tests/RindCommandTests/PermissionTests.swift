@@ -11,11 +11,15 @@ import Testing
         "root may read everything, and setpriv is missing"))
 struct PermissionTests {
     /// Runs the command without root's right to pass over permissions.
-    private static func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> Finished {
-        guard geteuid() == 0 else { return try await RunningCommand(arguments, environment: environment).finished() }
+    private static func run(
+        _ arguments: [String], _ environment: [String: String] = [:], directory: URL? = nil
+    ) async throws -> Finished {
+        guard geteuid() == 0 else {
+            return try await RunningCommand(arguments, environment: environment, directory: directory).finished()
+        }
         return try await RunningCommand(
             ["--bounding-set=-dac_override,-dac_read_search", RunningCommand.executable] + arguments,
-            program: "/usr/bin/setpriv", environment: environment
+            program: "/usr/bin/setpriv", environment: environment, directory: directory
         ).finished()
     }
 
@@ -35,11 +39,15 @@ struct PermissionTests {
 
     @Test func `a configuration below a directory that may not be entered is not said to be missing`() async throws {
         try await Self.withClosedDirectory { directory in
-            let path = directory.path(percentEncoded: false)
-            let result = try await Self.run(["check", "--config", path + "/rind.ini"])
-            #expect(result.status == 78)
-            let said = "cannot read the file: permission denied: the user '\(NSUserName())' may not enter \(path)"
-            #expect(result.error.contains(said), "\(result.error)")
+            let (path, outer) = (directory.path(percentEncoded: false), directory.deletingLastPathComponent())
+            let link = outer.appending(path: "link.ini").path(percentEncoded: false)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path + "/rind.ini")
+            for name in [path + "/rind.ini", "closed/rind.ini", link] {
+                let result = try await Self.run(["check", "--config", name], directory: outer)
+                #expect(result.status == 78)
+                let said = "cannot read the file: permission denied: the user '\(NSUserName())' may not enter \(path)"
+                #expect(result.error.contains(said), "\(name): \(result.error)")
+            }
         }
     }
 

@@ -132,7 +132,8 @@ extension PushRunner {
         scope.reader.ids = try await PushedIDs.load(for: scope, outline: context.ledger)
         let replica = row?.replica.description
         scope.figures.replica = replica
-        SyncTrace.note { $0.subject.replica = replica }
+        // A retry is of another push than the one that the log's line is about.
+        if !scope.isRetry { SyncTrace.note { $0.subject.replica = replica } }
         return row
     }
 

@@ -27,6 +27,17 @@ struct StateArguments: ParsableArguments {
         }
     }
 
+    /// Runs a command that opens the state as a gateway does, which no gateway may do meanwhile.
+    func runAsGateway(
+        _ body: (any CommandState, GatewayConfig.Configuration) async throws -> any StateReport
+    ) async throws {
+        try await run { configuration in
+            try await configuration.closing(try await configuration.openState(logger: .silent)) {
+                try await body($0, configuration)
+            }
+        }
+    }
+
     /// Runs a command that may do without the state, and prints what comes of it, as text or as JSON.
     func run(_ body: (GatewayConfig.Configuration) async throws -> any StateReport) async throws {
         try await reportingFailures {

@@ -62,8 +62,10 @@ struct GatewayParts {
         let own = SyncGateway.keyMark(of: configuration)
         guard try await store.keyMark() != own else { return }
         do {
-            // Nobody has got anything from a state without cursors, so it may have any key.
-            try await store.setKeyMark(own, replaces: try await store.newestCursor() == nil)
+            // Nobody has got anything from a state without cursors, so it may have any key, unless another gateway runs on
+            // it with the one that it has.
+            let isUnused = try await store.newestCursor() == nil
+            try await store.setKeyMark(own, replaces: isUnused && !store.needsLeases)
         } catch {
             logger.notice("the state cannot be marked with its identity key", metadata: ["cause": "\(error)"])
         }

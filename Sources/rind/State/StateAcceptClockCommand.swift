@@ -31,10 +31,8 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
     @OptionGroup var state: StateArguments
 
     func run() async throws {
-        try await state.run { configuration in
-            try await configuration.closing(try await configuration.openState(logger: .silent)) { store in
-                try await Self.accept(store, at: SystemClock().now, isWanted: yes)
-            }
+        try await state.runAsGateway { store, _ in
+            try await Self.accept(store, at: SystemClock().now, isWanted: yes)
         }
     }
 

@@ -29,13 +29,11 @@ struct StateAcceptKeyCommand: AsyncParsableCommand {
     @OptionGroup var state: StateArguments
 
     func run() async throws {
-        try await state.run { configuration in
-            try await configuration.closing(try await configuration.openState(logger: .silent)) { store in
-                let (own, stored) = (SyncGateway.keyMark(of: configuration), try await store.keyMark())
-                let isOther = stored != nil && stored != own
-                if isOther, yes { try await store.setKeyMark(own, replaces: true) }
-                return KeyAcceptance(isMarked: stored != nil, isOther: isOther, isChanged: isOther && yes)
-            }
+        try await state.runAsGateway { store, configuration in
+            let (own, stored) = (SyncGateway.keyMark(of: configuration), try await store.keyMark())
+            let isOther = stored != nil && stored != own
+            if isOther, yes { try await store.setKeyMark(own, replaces: true) }
+            return KeyAcceptance(isMarked: stored != nil, isOther: isOther, isChanged: isOther && yes)
         }
     }
 }

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `an app that begins anew every second is not stuck after a minute`() async throws {
+    @Test func `an app that begins anew every few seconds is not stuck after a minute`() async throws {
         let clock = ManualClock()
         var options = StackOptions(["admin.stuck_repeats": "3"])
         options.clock = ManualWallClock(clock)
