@@ -33,7 +33,7 @@ extension KeyTable {
             summary: "The key under which principals and sessions are stored.",
             about: """
                 The state holds only HMACs made with it, so it must outlive the state: with another key nobody is \
-                recognised. Make one with `openssl rand -hex 32`.
+                recognised, and no gateway starts on it. Make one with `openssl rand -hex 32`.
                 """),
         .setting(
             "identity", "auth_ttl", at: \.identity.authTTL, as: .duration(.zero ... .seconds(3600)),
