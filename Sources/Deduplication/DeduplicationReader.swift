@@ -41,7 +41,7 @@ package struct DeduplicationReader: Sendable {
     }
 
     /// The most bytes of all windows together, and the most and the fewest of one window.
-    private static let windowTotal = 4 << 20
+    private static let windowTotal = 1 << 20
     private static let windowMaximum = 128 << 10
     private static let windowMinimum = 16 << 10
 
