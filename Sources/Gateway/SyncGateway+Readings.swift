@@ -8,6 +8,9 @@ import SyncModel
 package import Telemetry
 
 extension SyncGateway {
+    /// False if `[limits] pulls` are running.
+    package var hasRoomForPulls: Bool { services.running.hasRoom }
+
     /// The bytes held by answers that are being made, sent or cached: in memory and on disk.
     package var spooled: (memory: Int, disk: Int) {
         let held = services.spools.held

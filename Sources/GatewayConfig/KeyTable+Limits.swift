@@ -234,7 +234,9 @@ extension KeyTable {
         .setting(
             "limits", "pulls", at: \.limits.pulls, as: .integer(1...100_000),
             restart: true, summary: "How many pulls run at a time, over all clients.",
-            about: "What comes beyond that is answered 503 and Retry-After."),
+            about:
+                "What comes beyond that is answered 503 and Retry-After: at once, before the caller is known, and also "
+                + "if it would only have to wait for its session."),
         .setting(
             "limits", "queue", at: \.limits.queue, as: .integer(0...10_000),
             restart: true, summary: "How many requests wait for the lock of one session or replica.",

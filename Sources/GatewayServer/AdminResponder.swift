@@ -7,14 +7,13 @@ import Logging
 import Telemetry
 
 /// Serves the operator's listener.
-struct AdminResponder: Sendable {
+struct AdminResponder: RequestResponder {
     let health: HealthResponder
     let figures: MetricsResponder
     let status: StatusResponder
     let metrics: GatewayMetrics
     let logger: Logger
 
-    /// Serves one request.
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
         var record = RequestRecord(request, logger: logger, metrics: metrics)
         record.isProbe = true

@@ -9,13 +9,8 @@ final class CurrentResponder: Sendable {
 
     init(_ responder: GatewayResponder) { box = NIOLockedValueBox(responder) }
 
-    /// The responder of a request that begins now.
+    /// The responder of a request that begins now, which serves it to its end.
     var now: GatewayResponder { box.withLockedValue { $0 } }
-
-    /// Serves one request, to its end by the responder of its beginning.
-    func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
-        try await now.respond(to: request, with: stream)
-    }
 
     /// Lets requests from now on have another responder.
     func replace(by responder: GatewayResponder) { box.withLockedValue { $0 = responder } }

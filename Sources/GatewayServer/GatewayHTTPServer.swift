@@ -139,11 +139,11 @@ package struct GatewayHTTPServer: Service {
         // Services end in reverse order: probes get "draining" until the last client has gone.
         if let address = configuration.admin.listen {
             services.append(
-                Listening(grace: Self.adminGrace) { try await listen(.admin, at: address, admin.respond) })
+                Listening(grace: Self.adminGrace) { try await listen(.admin, at: address) { [admin] in admin } })
         }
         services.append(
             Listening(grace: configuration.gateway.shutdownGrace) {
-                try await listen(.clients, at: configuration.gateway.listen, responder.respond)
+                try await listen(.clients, at: configuration.gateway.listen) { [responder] in responder.now }
             } onDraining: {
                 beginDraining()
             } eachSecond: {
@@ -176,7 +176,8 @@ package struct GatewayHTTPServer: Service {
     }
 
     private func listen(
-        _ listener: Listener, at address: ListenAddress, _ responder: @escaping ClientChannel.Responder
+        _ listener: Listener, at address: ListenAddress,
+        _ responder: @escaping @Sendable () -> any RequestResponder
     ) async throws {
         let count =
             listener == .clients
@@ -188,7 +189,8 @@ package struct GatewayHTTPServer: Service {
                 proxies: { [current = self.responder] in current.now.proxies },
                 proxyHeaders: hasProxyHeaders ? ProxyHeaders(logger: logger) : nil,
                 certificate: { [certificate] in listener == .clients ? certificate.now : nil },
-                requestLogger: logger, requests: requests, responder: responder),
+                requestLogger: logger, requests: requests,
+                responder: responder),
             configuration: ServerConfiguration(
                 address: address.path.map { .unixDomainSocket(path: $0) }
                     ?? .hostname(address.host, port: address.port), backlog: 1_024,

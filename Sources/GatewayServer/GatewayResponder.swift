@@ -13,7 +13,7 @@ import WatermelonWire
 /// Decides who serves a request, answers every error, and logs a line for every request.
 ///
 /// A class, so that a request holds the configuration that it began with by one reference.
-final class GatewayResponder: Sendable {
+final class GatewayResponder: RequestResponder {
     let sync: SyncResponder
     let proxy: ReverseProxy
     let health: HealthResponder
@@ -55,9 +55,8 @@ final class GatewayResponder: Sendable {
         self.logger = logger
     }
 
-    /// Serves one request.
-    ///
-    /// - Throws: An error if an answer has begun and cannot be ended: the connection must be cut then.
+    func refusal(of request: IncomingRequest) -> GatewayFault? { sync.refusal(of: request) }
+
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
         var record = RequestRecord(request, logger: logger, metrics: metrics)
         let number = requests.enter(
@@ -105,6 +104,10 @@ final class GatewayResponder: Sendable {
         record.isSync = true
         let trace = SyncTrace(parent: record.traceParent)
         record.trace = trace
+        if let refusal = request.refusal {
+            SyncTrace.$current.withValue(trace) { SyncTrace.note { $0.kind = .pull } }
+            throw refusal
+        }
         let logger = record.logger
         record.figures = try await SyncTrace.$current.withValue(trace) {
             try await sync.respond(route, to: request, with: stream, logger: logger)

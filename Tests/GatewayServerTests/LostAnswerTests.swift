@@ -88,9 +88,16 @@ private let request = "GET /sync?last_pulled_at=7 HTTP/1.1\r\nHost: a\r\n\r\n"
     func `the end of the server does not wait for a client that takes nothing`(_ pieces: Int) async throws {
         let log = LogLines()
         let client = NIOLockedValueBox<(any Channel)?>(nil)
-        try await Support.withServer(Self.service(pieces: pieces, of: 200_000), log: log) { port in
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        var service = Self.service(pieces: pieces, of: 200_000)
+        service.onPull = { [onPull = service.onPull] request, caller in
+            begin.yield()
+            return try await onPull(request, caller)
+        }
+        try await Support.withServer(service, log: log) { port in
             let channel = try await Self.silentClient(port)
             client.withLockedValue { $0 = channel }
+            for await _ in begun.prefix(1) {}
             // As much of it as fits is out, and waits for the client.
             try await Task.sleep(for: .milliseconds(100))
         }

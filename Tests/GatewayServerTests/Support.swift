@@ -65,6 +65,7 @@ enum Support {
 /// A sync service that does what a test says.
 struct StubService: SyncService {
     var dialect = WireDialect()
+    var hasRoomForPulls = true
     var onPull: @Sendable (PullRequest, Caller) async throws -> StubPull = { _, _ in StubPull(["{}"]) }
     var onPush: @Sendable (PushRequest, Caller) async throws -> StubPush = { _, _ in StubPush() }
     var onReadiness: @Sendable () async throws -> Void = {}

@@ -8,6 +8,11 @@ import Testing
 
 @testable import GatewayServer
 
+/// Serves nothing.
+private struct Nobody: RequestResponder {
+    func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {}
+}
+
 /// Connections that are accepted while the listener closes.
 @Suite(.timeLimit(.minutes(1))) struct UnservedConnectionTests {
     @Test func `a connection that nobody takes is closed, and the process goes on`() async throws {
@@ -16,7 +21,7 @@ import Testing
             timeouts: ConnectionTimeouts(), headLimit: 1_024,
             count: ConnectionCount(limit: 10, logger: logger), proxies: { .thisMachine },
             proxyHeaders: nil, certificate: { nil }, requestLogger: logger, requests: OpenRequests(),
-            responder: { _, _ in })
+            responder: { Nobody() })
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in setup.setup(channel: channel, logger: logger).map { _ in } }
             .bind(host: "127.0.0.1", port: 0).get()

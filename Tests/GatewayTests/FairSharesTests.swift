@@ -80,4 +80,14 @@ import Testing
         places.leave(ada)
         #expect(places.taken == 29)
     }
+
+    @Test func `there is room until the last permit is taken, and again when one is given back`() throws {
+        let permits = FairPermits(maximum: 1)
+        let ada = Principal(rawValue: "ada")
+        #expect(permits.hasRoom)
+        try permits.enter(ada)
+        #expect(!permits.hasRoom)
+        permits.leave(ada)
+        #expect(permits.hasRoom)
+    }
 }

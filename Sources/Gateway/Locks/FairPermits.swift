@@ -13,6 +13,9 @@ final class FairPermits: Sendable {
     /// The number of permits in use.
     var taken: Int { shares.withLockedValue(\.taken) }
 
+    /// True if at least one permit is free.
+    var hasRoom: Bool { shares.withLockedValue(\.free) > 0 }
+
     /// Takes a permit.
     ///
     /// - Throws: ``GatewayFault/pulls`` if there is none for this principal; nothing is counted then.

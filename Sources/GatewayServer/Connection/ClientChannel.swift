@@ -12,9 +12,6 @@ import NIOSSL
 
 /// Sets up and serves the connections of clients: HTTP/1.1 and 1.0, kept alive and pipelined.
 struct ClientChannel: ServerChildChannel {
-    /// Answers one request; it throws if the connection must be cut.
-    typealias Responder = @Sendable (IncomingRequest, AnswerStream) async throws -> Void
-
     /// One connection.
     ///
     /// If it is accepted while the listener closes, no task serves it and the server drops it: it then closes itself. A
@@ -64,7 +61,8 @@ struct ClientChannel: ServerChildChannel {
     let requestLogger: Logger
     /// The open requests, which report that the server drains.
     let requests: OpenRequests
-    let responder: Responder
+    /// Returns the responder of a request that begins now.
+    let responder: @Sendable () -> any RequestResponder
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -125,8 +123,10 @@ struct ClientChannel: ServerChildChannel {
             serving: while let head = try await parts.nextHead() {
                 try RequestHead.check(head)
                 value.state.hangUp.reset()
-                let request = IncomingRequest(head, body: parts, connection: value.state)
-                switch try await answer(request, on: outbound, channel: value.channel) {
+                var request = IncomingRequest(head, body: parts, connection: value.state)
+                let responder = responder()
+                request.refusal = responder.refusal(of: request)
+                switch try await answer(request, by: responder, on: outbound, channel: value.channel) {
                 case .keep:
                     guard try await parts.skipBody(limit: AnswerStream.skippedBodyLimit) else { break serving }
                     // A body may come in slowly; meanwhile the server may have begun to shut down.
@@ -159,20 +159,15 @@ struct ClientChannel: ServerChildChannel {
 
     /// Serves one request, and cancels it if the client disconnects first.
     private func answer(
-        _ request: IncomingRequest, on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
-        channel: any Channel
+        _ request: IncomingRequest, by responder: any RequestResponder,
+        on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, channel: any Channel
     ) async throws -> Outcome {
-        try await withThrowingTaskGroup(of: Outcome?.self) { group in
-            group.addTask {
-                let stream = AnswerStream(to: request, outbound, channel)
-                do {
-                    try await responder(request, stream)
-                } catch {
-                    return .cut
-                }
-                guard stream.isComplete else { return .cut }
-                return stream.keepsConnection && !request.body.hasFailed ? .keep : .close
-            }
+        // A refusal gets no tasks of its own: they would be most of its cost, and requests that run need the time.
+        guard request.refusal == nil else {
+            return await finish(request, by: responder, on: outbound, channel: channel)
+        }
+        return try await withThrowingTaskGroup(of: Outcome?.self) { group in
+            group.addTask { await finish(request, by: responder, on: outbound, channel: channel) }
             group.addTask { await request.connection.hangUp.wait() ? .cut : nil }
             while let outcome = try await group.next() {
                 // The client's end does not end a shielded request: wait for the task that still serves.
@@ -182,6 +177,21 @@ struct ClientChannel: ServerChildChannel {
             }
             return .cut
         }
+    }
+
+    /// Answers one request to its end.
+    private func finish(
+        _ request: IncomingRequest, by responder: any RequestResponder,
+        on outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>, channel: any Channel
+    ) async -> Outcome {
+        let stream = AnswerStream(to: request, outbound, channel)
+        do {
+            try await responder.respond(to: request, with: stream)
+        } catch {
+            return .cut
+        }
+        guard stream.isComplete else { return .cut }
+        return stream.keepsConnection && !request.body.hasFailed ? .keep : .close
     }
 
     /// Ends the connection in a way that no client or proxy takes for the end of an answer.

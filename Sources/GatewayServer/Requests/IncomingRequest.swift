@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Gateway
 import HTTPTypes
 import NIOHTTP1
 import Telemetry
@@ -29,6 +30,8 @@ struct IncomingRequest: Sendable {
     let body: RequestParts
     /// The state of the connection, which reports that the client has gone.
     let connection: ConnectionState
+    /// The fault with which the request is refused as soon as its head has come; nil if it is served.
+    var refusal: GatewayFault?
 
     init(_ head: HTTPRequestHead, body: RequestParts, connection: ConnectionState) {
         // NIO's decoder knows only methods that are tokens.

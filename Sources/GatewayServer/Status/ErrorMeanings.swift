@@ -59,7 +59,8 @@ enum ErrorMeanings {
         it is
         proxy.off: no sync path, and [backend] pass_through = false
         admin.unknown: no such path on [admin] listen
-        limit.pulls: [limits] pulls are running, or the same principal runs as many as are still free
+        limit.pulls: [limits] pulls are running; or, if the line has a principal, that one runs as many as are \
+        still free
         limit.spool: answers that are being made, sent or cached hold all of [spool] disk_total or memory_total, \
         or the same principal's hold as much as is still free
         limit.rate: more requests than [limits] client_rate from one address, or than principal_rate of one user

@@ -39,6 +39,13 @@ struct SyncResponder: Sendable {
     let patience: Patience
     let origins: CrossOriginRules
 
+    /// Returns the fault of a request whose head shows a pull while no permit is free; nil for every other one.
+    func refusal(of request: IncomingRequest) -> GatewayFault? {
+        guard !service.hasRoomForPulls, let route = service.dialect.route(String(request.path)) else { return nil }
+        let isPull = route == .pull || request.method == .get
+        return isPull && route.allowedMethods.contains(request.method.rawValue) ? .pulls : nil
+    }
+
     /// Serves one request.
     ///
     /// - Returns: The figures of the sync.

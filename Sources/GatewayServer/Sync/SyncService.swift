@@ -19,6 +19,8 @@ package protocol SyncService: Sendable {
     func readings(deep: Bool) async -> [MetricReading]
     /// Returns what the operator's page shows of backend, state and devices.
     func status() async -> GatewayStatus
+    /// False if no pull can begin at this moment, whoever sends it.
+    var hasRoomForPulls: Bool { get }
     /// Checks that the backend accepts the caller, before more than a small body is taken from them.
     ///
     /// - Returns: A name for the caller, to which the memory of their requests is assigned.
@@ -54,6 +56,9 @@ package protocol PushReply: Sendable {
 extension SyncService {
     /// Reads nothing.
     package func readings(deep: Bool) async -> [MetricReading] { [] }
+
+    /// There is always room.
+    package var hasRoomForPulls: Bool { true }
 
     /// Knows nothing.
     package func status() async -> GatewayStatus { GatewayStatus() }

@@ -53,9 +53,12 @@ import Testing
             try await eventually { await latch.arrivals == 2 }
             let third = try await stack.sendPull(token: "device-a")
             #expect(third.outcome == "503 limit.pulls" && third["Retry-After"] != nil)
+            // Before anybody is identified, so that a refusal costs little.
+            #expect(try await stack.sendPull(token: nil).outcome == "503 limit.pulls")
             await latch.open()
             #expect(try await [ada.status, bob.status] == [200, 200])
             #expect(try await stack.sendPull(token: "device-a").status == 200)
+            #expect(try await stack.sendPull(token: nil).status == 401)
         }
     }
 
