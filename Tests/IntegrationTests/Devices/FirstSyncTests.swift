@@ -32,33 +32,35 @@ import Testing
 
     @Test func `an app that begins anew every few seconds is stuck after some minutes, and stays listed`() async throws
     {
-        let clock = ManualClock()
-        var options = StackOptions(["admin.stuck_repeats": "2"])
-        options.clock = ManualWallClock(clock)
-        try await GatewayStack.with(options) { stack in
-            for _ in 0..<45 {
-                let answer = try await stack.sendPull()
-                #expect(answer.status == 200)
-                clock.advance(byMilliseconds: 4_000)
-            }
-            #expect(try await stack.gateway.stuckDevices(limit: 10).map(\.count) == [3])
+        try await Self.beginningAnew(45, every: 4_000, stuckRepeats: 2) { stack in
+            let stuck = try await stack.gateway.stuckDevices(limit: 10)
+            #expect(stuck.map(\.count) == [3])
             // As soon as it is suspicious, and once.
             #expect(stack.logged("device.stuck").map { $0.metadata["times"] } == ["3"])
         }
     }
 
     @Test func `an app that begins anew every few seconds is not stuck after a minute`() async throws {
+        try await Self.beginningAnew(20, every: 3_000, stuckRepeats: 3) { stack in
+            let stuck = try await stack.gateway.stuckDevices(limit: 10)
+            #expect(stuck == [] && stack.logged("device.stuck").isEmpty)
+        }
+    }
+
+    /// Runs `body` after an app has made this many first syncs, with a pause of some milliseconds after each.
+    private static func beginningAnew(
+        _ times: Int, every pause: Int64, stuckRepeats: Int, _ body: (GatewayStack) async throws -> Void
+    ) async throws {
         let clock = ManualClock()
-        var options = StackOptions(["admin.stuck_repeats": "3"])
+        var options = StackOptions(["admin.stuck_repeats": "\(stuckRepeats)"])
         options.clock = ManualWallClock(clock)
         try await GatewayStack.with(options) { stack in
-            for _ in 0..<20 {
+            for _ in 0..<times {
                 let answer = try await stack.sendPull()
                 #expect(answer.status == 200)
-                clock.advance(byMilliseconds: 3_000)
+                clock.advance(byMilliseconds: pause)
             }
-            #expect(try await stack.gateway.stuckDevices(limit: 10) == [])
-            #expect(stack.logged("device.stuck").isEmpty)
+            try await body(stack)
         }
     }
 }
