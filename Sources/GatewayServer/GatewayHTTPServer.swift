@@ -189,8 +189,7 @@ package struct GatewayHTTPServer: Service {
                 proxies: { [current = self.responder] in current.now.proxies },
                 proxyHeaders: hasProxyHeaders ? ProxyHeaders(logger: logger) : nil,
                 certificate: { [certificate] in listener == .clients ? certificate.now : nil },
-                requestLogger: logger, requests: requests,
-                responder: responder),
+                requestLogger: logger, requests: requests, responder: responder),
             configuration: ServerConfiguration(
                 address: address.path.map { .unixDomainSocket(path: $0) }
                     ?? .hostname(address.host, port: address.port), backlog: 1_024,

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Telemetry
 import Testing
 
 /// What is answered while no permit for pulls is free.
@@ -26,8 +27,8 @@ import Testing
         ("OPTIONS", "/sync", "", 204), ("GET", "/livez", "", 200),
     ])
     func `only pulls are refused`(_ method: String, _ target: String, _ body: String, _ status: Int) async throws {
-        let log = LogLines()
-        try await Support.withServer(Self.full, log: log) { port in
+        let (log, metrics) = (LogLines(), GatewayMetrics())
+        try await Support.withServer(Self.full, log: log, metrics: metrics) { port in
             let answer = try await RawClient.exchange(
                 port, Self.request(method, target, "Connection: close\r\n", body: body))
             #expect(answer.status == status)
@@ -35,6 +36,9 @@ import Testing
             #expect(answer.field("Rind-Error") == "limit.pulls" && answer.field("Retry-After") != nil)
             let line = try #require(log.lines.first { $0.message == "sync" })
             #expect(line.metadata["code"] == "limit.pulls" && line.metadata["status"] == "503")
+            let counted = metrics.text().split(separator: "\n").filter { $0.hasPrefix("rind_syncs_total{") }
+            #expect(counted.count == 1)
+            #expect(counted.allSatisfy { $0.contains(#"kind="pull""#) && $0.contains(#"code="limit.pulls""#) })
         }
     }
 

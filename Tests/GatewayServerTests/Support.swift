@@ -10,6 +10,7 @@ import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 import SyncModel
+import Telemetry
 import WatermelonWire
 
 enum Support {
@@ -35,13 +36,14 @@ enum Support {
     /// Runs a server around `body`, which gets its port.
     static func withServer(
         _ service: StubService = StubService(), _ configuration: Configuration = configuration(),
-        limits: ServerLimits = ServerLimits(), log: LogLines = LogLines(),
+        limits: ServerLimits = ServerLimits(), log: LogLines = LogLines(), metrics: GatewayMetrics = GatewayMetrics(),
         _ body: @Sendable (Int) async throws -> Void
     ) async throws {
         let passThrough = try PassThroughReactors.start(configuration)
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)
         let server = GatewayHTTPServer(
-            service: service, configuration: configuration, passThrough: passThrough, limits: limits, logger: log.logger
+            service: service, configuration: configuration, passThrough: passThrough, limits: limits, metrics: metrics,
+            logger: log.logger
         ) { listener, port in
             if listener == .clients { announce.yield(port) }
         }

@@ -57,9 +57,6 @@ extension SyncService {
     /// Reads nothing.
     package func readings(deep: Bool) async -> [MetricReading] { [] }
 
-    /// There is always room.
-    package var hasRoomForPulls: Bool { true }
-
     /// Knows nothing.
     package func status() async -> GatewayStatus { GatewayStatus() }
 }
