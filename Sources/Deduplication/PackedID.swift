@@ -1,7 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
+package import LineProjection
+package import SyncModel
 
 /// An id as a ledger keeps it: one to one with its text, and short.
 ///
@@ -50,6 +51,13 @@ package enum PackedID {
     /// Returns the text of the packed id that `bytes` begin with; nil if they do not begin with one.
     package static func text(of bytes: some Collection<UInt8>) -> String? {
         Array(bytes).withUnsafeBytes { withText(of: $0) { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    /// Returns the hash of the text of a packed id that ``length(of:)`` has accepted.
+    ///
+    /// A ledger's chunks are searched by it, once for each entry, so it is compiled here and not generic.
+    package static func hash(ofChecked bytes: UnsafeRawBufferPointer, key: SipHash.Key) -> IDHash {
+        withCheckedText(of: bytes) { IDHash(id: $0, key: key) }
     }
 
     /// Returns the number of bytes of the packed id that `bytes` begin with; nil if they do not begin with one.

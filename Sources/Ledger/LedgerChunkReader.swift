@@ -135,8 +135,15 @@ package struct LedgerChunkReader: Sendable {
     package var id: String { withID { String(decoding: $0, as: UTF8.self) } }
 
     /// Returns the id's hash, computed with every call.
+    ///
+    /// - Precondition: The reader is at an entry.
     @inline(__always)
-    package func hash(_ key: SipHash.Key) -> IDHash { withID { IDHash(id: $0, key: key) } }
+    package func hash(_ key: SipHash.Key) -> IDHash {
+        precondition(idEnd > start, "there is no entry before the first")
+        return bytes.withUnsafeBytes {
+            PackedID.hash(ofChecked: UnsafeRawBufferPointer(rebasing: $0[start...]), key: key)
+        }
+    }
 
     /// Returns the entry as a value.
     package func entry(_ key: SipHash.Key) -> LedgerEntry {

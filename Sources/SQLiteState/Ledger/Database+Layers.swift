@@ -46,6 +46,34 @@ extension Database {
         try run("UPDATE layer SET chunks = chunks + ? WHERE id = ?", [chunks.count, layer])
     }
 
+    /// Returns the chunks of layers; those of a layer with more than `limit` are left out, and the layer is named.
+    ///
+    /// - Returns: Nil if the chunks have more than `bytes` together.
+    func chunks(of layers: [LayerID], limit: Int, bytes: Int) throws -> LedgerLayers? {
+        var found = LedgerLayers()
+        var taken = 0
+        for layer in layers {
+            let rows = try rows(
+                """
+                SELECT l.chunks, c.client_table, c.id, c.first, c.entries, c.bytes
+                FROM layer l LEFT JOIN chunk c ON c.layer = l.id AND l.chunks <= ?2
+                WHERE l.id = ?1 ORDER BY c.client_table, c.first
+                """, [layer.rawValue, limit])
+            guard let first = rows.first else { continue }
+            if try first.integer(0) > limit {
+                found.large.insert(layer)
+                continue
+            }
+            let chunks = try rows.compactMap { row in
+                try row.optionalText(1).map { try row.chunk(of: $0, from: 2).chunk }
+            }
+            taken += chunks.reduce(0) { $0 + $1.bytes.count }
+            guard taken <= bytes else { return nil }
+            found.chunks[layer] = chunks
+        }
+        return found
+    }
+
     /// Adds to the counts of a layer.
     func count(_ counts: [String: LedgerCount], in layer: Int64) throws {
         for (table, count) in counts {

@@ -41,28 +41,15 @@ extension SQLiteStateStore {
 
     /// The most chunks that are read in the caller's thread: 128 KiB.
     private static let chunksAtHand = 8
+    /// The bytes of layers after which the caller's thread reads no other layer.
+    private static let bytesAtHand = 128 << 10
 
-    /// Reads all layers in one consistent read.
+    /// Reads all layers in one consistent read, which takes place in the caller's thread if they are small.
     package func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers {
-        try await read { db in
-            var found = LedgerLayers()
-            for layer in layers {
-                guard let chunks = try db.integer("SELECT chunks FROM layer WHERE id = ?", [layer.rawValue]) else {
-                    continue
-                }
-                if chunks > limit {
-                    found.large.insert(layer)
-                    continue
-                }
-                found.chunks[layer] = try db.rows(
-                    """
-                    SELECT client_table, id, first, entries, bytes FROM chunk WHERE layer = ?
-                    ORDER BY client_table, first
-                    """, [layer.rawValue]
-                ).map { try $0.chunk(of: $0.text(0), from: 1).chunk }
-            }
-            return found
-        }
+        // Most deltas have a few hundred bytes.
+        let small = try await readFew { try $0.chunks(of: layers, limit: limit, bytes: Self.bytesAtHand) }
+        if let small { return small }
+        return try await read { try $0.chunks(of: layers, limit: limit, bytes: .max) } ?? LedgerLayers()
     }
 
     /// Returns ledgers in the order of the replicas' numbers, those of at most 1,000 replicas.

@@ -31,15 +31,13 @@ package struct IDHash: Hashable, Comparable, Sendable {
     }
 
     /// Creates a hash from its ``bytes``; nil if there are not 16.
-    package init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
-        let words = bytes.enumerated().reduce(into: (high: UInt64(0), low: UInt64(0))) { words, byte in
-            if byte.offset < 8 {
-                words.high = words.high << 8 | UInt64(byte.element)
-            } else {
-                words.low = words.low << 8 | UInt64(byte.element)
-            }
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for index in 0..<8 {
+            high = high << 8 | UInt64(bytes[index])
+            low = low << 8 | UInt64(bytes[index + 8])
         }
-        self.init(low: words.low, high: words.high)
+        self.init(low: low, high: high)
     }
 }
