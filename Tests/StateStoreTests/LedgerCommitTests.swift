@@ -68,6 +68,29 @@ import Testing
         }
     }
 
+    @Test(arguments: StateBacking.all, [1, 8])
+    func `many layers are read as a few are, whatever their chunks have together`(
+        backing: StateBacking, layers: Int
+    ) async throws {
+        try await backing { store in
+            var expected = LedgerLayers()
+            for number in 1...layers {
+                let chunks = (1...2).map { part in
+                    LedgerChunk(
+                        table: TestLedger.table, first: TestLedger.hash(UInt8(part)), entries: 1,
+                        bytes: [UInt8](repeating: UInt8(number), count: 16 << 10))
+                }
+                let row = try row(Int64(number) * 100, replica: Int64(number))
+                try await store.commit(
+                    PullCommit(row: row, replica: .new, now: now, ledger: .chunks(chunks, counts: [:])))
+                expected.chunks[try #require(try await store.outline(row.cursor.rawValue).base)] = chunks
+            }
+            let ids = expected.chunks.keys.sorted { $0.rawValue > $1.rawValue }
+            #expect(try await store.ledgerChunks(of: ids, limit: 2) == expected)
+            #expect(try await store.ledgerChunks(of: ids, limit: 1) == LedgerLayers(large: Set(ids)))
+        }
+    }
+
     @Test(arguments: StateBacking.all)
     func `a commit over a ledger that was changed meanwhile is refused`(backing: StateBacking) async throws {
         try await backing { store in
