@@ -164,7 +164,7 @@ let package = Package(
             name: "StateStoreTests",
             dependencies: [
                 "MemoryState", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
-                "StateStore", "SyncModel", grdb, log, nioLocks,
+                "StateStore", "SyncModel", grdb, grdbSQLite, log, nioLocks,
             ]),
         .testTarget(
             name: "BackendTests",

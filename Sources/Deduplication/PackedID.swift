@@ -53,9 +53,11 @@ package enum PackedID {
         Array(bytes).withUnsafeBytes { withText(of: $0) { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Returns the hash of the text of a packed id that ``length(of:)`` has accepted.
+    /// Returns the hash of the text of a packed id that ``length(of:)`` has accepted; like ``withText(of:_:)``, it needs
+    /// the bytes that follow the id if there are any, since letters are read in words.
     ///
-    /// A ledger's chunks are searched by it, once for each entry, so it is compiled here and not generic.
+    /// Not generic: a search in a chunk calls it for every entry it visits, and a generic function of another module may
+    /// ask the runtime for its types in each call.
     package static func hash(ofChecked bytes: UnsafeRawBufferPointer, key: SipHash.Key) -> IDHash {
         withCheckedText(of: bytes) { IDHash(id: $0, key: key) }
     }

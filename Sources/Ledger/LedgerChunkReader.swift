@@ -140,6 +140,7 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package func hash(_ key: SipHash.Key) -> IDHash {
         precondition(idEnd > start, "there is no entry before the first")
+        // As in withID, which is generic.
         return bytes.withUnsafeBytes {
             PackedID.hash(ofChecked: UnsafeRawBufferPointer(rebasing: $0[start...]), key: key)
         }

@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import GRDBSQLite
 import NIOConcurrencyHelpers
 import SQLiteState
 import StateStore
@@ -309,11 +310,20 @@ import Testing
             #expect(many.count < 120)
             // And each of them goes straight to its rows.
             try sqlite(directory + "/many.db") { db in
-                for sql in Set(many) where sql.hasPrefix("SELECT") && sql.contains("FROM chunk") {
+                let reads = Set(many).filter { $0.hasPrefix("SELECT") && $0.contains(" chunk ") }
+                #expect(reads.count == 2)
+                for sql in reads {
                     let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
                     statement.setUncheckedArguments([])
                     let plan = try Row.fetchAll(statement).map { $0["detail"] as String }
-                    #expect(plan.allSatisfy { $0.hasPrefix("SEARCH chunk USING INDEX") }, "\(sql)\n\(plan)")
+                    #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(sql)\n\(plan)")
+                    // The base is too large to be read as a whole: that is seen without its 1,491 chunks.
+                    guard sql.contains("JOIN") else { continue }
+                    let read = try db.makeStatement(sql: sql)
+                    let base = try Int64.fetchOne(db, sql: "SELECT id FROM layer ORDER BY chunks DESC LIMIT 1")
+                    #expect(try Row.fetchAll(read, arguments: [base, 9]).count == 1)
+                    let steps = sqlite3_stmt_status(read.sqliteStatement, SQLITE_STMTSTATUS_VM_STEP, 0)
+                    #expect((1..<100).contains(steps))
                 }
             }
         }

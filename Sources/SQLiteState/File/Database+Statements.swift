@@ -31,11 +31,15 @@ extension Database {
         return row
     }
 
-    /// Returns all rows; only for statements with a limit.
-    func rows(_ sql: String, _ arguments: Arguments = []) throws -> [StoredRow] {
+    /// Returns all rows, or those up to the first that is not `wanted`, without it; only for statements with a limit.
+    func rows(
+        _ sql: String, _ arguments: Arguments = [], while wanted: (StoredRow) -> Bool = { _ in true }
+    ) throws -> [StoredRow] {
         var rows: [StoredRow] = []
         try query(sql, arguments) { statement in
-            rows.append(StoredRow(statement))
+            let row = StoredRow(statement)
+            guard wanted(row) else { return false }
+            rows.append(row)
             return true
         }
         return rows

@@ -114,5 +114,10 @@ extension StoredRow {
         }
     }
 
+    /// Returns the number of bytes in a column; 0 if it holds anything else.
+    func byteCount(_ index: Int) -> Int {
+        if case .bytes(let bytes) = values[index] { bytes.count } else { 0 }
+    }
+
     private static var damaged: StateError { .corrupt("a column holds a value that it cannot have") }
 }

@@ -46,30 +46,32 @@ extension Database {
         try run("UPDATE layer SET chunks = chunks + ? WHERE id = ?", [chunks.count, layer])
     }
 
-    /// Returns the chunks of layers; those of a layer with more than `limit` are left out, and the layer is named.
+    /// Returns the chunks of layers; a layer that has more than `chunkLimit` is only named.
     ///
-    /// - Returns: Nil if the chunks have more than `bytes` together.
-    func chunks(of layers: [LayerID], limit: Int, bytes: Int) throws -> LedgerLayers? {
+    /// `room` is the number of bytes that the chunks may have together, and in the end what is left of it. If they have
+    /// more, it is negative, and the rest is missing.
+    func chunks(of layers: [LayerID], chunkLimit: Int, room: inout Int) throws -> LedgerLayers {
         var found = LedgerLayers()
-        var taken = 0
-        for layer in layers {
+        for layer in layers where room >= 0 {
             let rows = try rows(
+                // With a comparison beside the join, SQLite would go through all chunks of a large layer.
                 """
                 SELECT l.chunks, c.client_table, c.id, c.first, c.entries, c.bytes
-                FROM layer l LEFT JOIN chunk c ON c.layer = l.id AND l.chunks <= ?2
+                FROM layer l LEFT JOIN chunk c ON c.layer = CASE WHEN l.chunks <= ?2 THEN l.id END
                 WHERE l.id = ?1 ORDER BY c.client_table, c.first
-                """, [layer.rawValue, limit])
+                """, [layer.rawValue, chunkLimit]
+            ) { row in
+                room -= row.byteCount(5)
+                return room >= 0
+            }
             guard let first = rows.first else { continue }
-            if try first.integer(0) > limit {
+            if try first.integer(0) > chunkLimit {
                 found.large.insert(layer)
-                continue
+            } else {
+                found.chunks[layer] = try rows.compactMap { row in
+                    try row.optionalText(1).map { try row.chunk(of: $0, from: 2).chunk }
+                }
             }
-            let chunks = try rows.compactMap { row in
-                try row.optionalText(1).map { try row.chunk(of: $0, from: 2).chunk }
-            }
-            taken += chunks.reduce(0) { $0 + $1.bytes.count }
-            guard taken <= bytes else { return nil }
-            found.chunks[layer] = chunks
         }
         return found
     }

@@ -39,17 +39,24 @@ extension SQLiteStateStore {
         return try await limit <= Self.chunksAtHand ? readFew(body) : read(body)
     }
 
-    /// The most chunks that are read in the caller's thread: 128 KiB.
+    /// The most chunks that are read in the caller's thread at once: 128 KiB.
     private static let chunksAtHand = 8
-    /// The bytes of layers after which the caller's thread reads no other layer.
+    /// The most bytes of the chunks of several layers that are read in the caller's thread, but for one chunk.
     private static let bytesAtHand = 128 << 10
 
-    /// Reads all layers in one consistent read, which takes place in the caller's thread if they are small.
+    /// Reads all layers in one consistent read: at hand if they are small, as most deltas are, with a few hundred bytes
+    /// each; otherwise once more, on a queue.
     package func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers {
-        // Most deltas have a few hundred bytes.
-        let small = try await readFew { try $0.chunks(of: layers, limit: limit, bytes: Self.bytesAtHand) }
+        let small: LedgerLayers? = try await readFew { db in
+            var room = Self.bytesAtHand
+            let found = try db.chunks(of: layers, chunkLimit: limit, room: &room)
+            return room < 0 ? nil : found
+        }
         if let small { return small }
-        return try await read { try $0.chunks(of: layers, limit: limit, bytes: .max) } ?? LedgerLayers()
+        return try await read { db in
+            var room = Int.max
+            return try db.chunks(of: layers, chunkLimit: limit, room: &room)
+        }
     }
 
     /// Returns ledgers in the order of the replicas' numbers, those of at most 1,000 replicas.
