@@ -114,8 +114,11 @@ enum GatewayBaseline {
                     """)
     }
 
+    /// Returns the configuration for all else: the backend says who calls, and keeps the checkpoints.
+    ///
+    /// `settings` are sections that it gets besides.
     static func configuration(
-        port: Int, backendPort: Int, state: URL, schema: String = AssetStream.schema, ledger: String = ""
+        port: Int, backendPort: Int, state: URL, schema: String = AssetStream.schema, settings: String = ""
     ) -> String {
         """
         [gateway]
@@ -127,15 +130,12 @@ enum GatewayBaseline {
         key = 00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff
         [backend]
         url = http://127.0.0.1:\(backendPort)
-        # Every pull is a first one, and none goes on from where the one before has ended.
-        [pull]
-        repeat_window = 0s
 
         [schema]
         version = 1
         oldest = 1
         migrations_enabled_at = 1
 
-        """ + ledger + schema
+        """ + settings + schema
     }
 }

@@ -114,8 +114,10 @@ final class FirstSyncCourse {
         }
         let port = try await ServerProcess.freePort()
         let state = directory.appendingPathComponent("\(name).db")
-        let file = try write(
-            GatewayBaseline.configuration(port: port, backendPort: backend.port, state: state), to: "\(name).ini")
+        // Every pull is a first one of the same caller: none may go on from where the one before has ended.
+        let configuration = GatewayBaseline.configuration(
+            port: port, backendPort: backend.port, state: state, settings: "[pull]\nrepeat_window = 0s\n")
+        let file = try write(configuration, to: "\(name).ini")
         let server = try ServerProcess(
             name, executable: path, arguments: ["serve", "--config", file], port: port, directory: directory)
         contestants.append(Contestant(name, server, translates: true, version: Tools.version(path, "version")))

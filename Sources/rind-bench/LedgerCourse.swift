@@ -84,7 +84,7 @@ final class LedgerCourse {
         made += 1
         try GatewayBaseline.configuration(
             port: port, backendPort: backend.port, state: state, schema: schema,
-            ledger: "[ledger]\nmode = \(name)\n"
+            settings: "[ledger]\nmode = \(name)\n"
         ).write(to: file, atomically: true, encoding: .utf8)
         let server = try ServerProcess(
             name, executable: rind, arguments: ["serve", "--config", file.path], port: port, directory: directory)

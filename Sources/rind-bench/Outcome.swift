@@ -7,11 +7,13 @@ struct Outcome {
     enum Goal {
         case atLeast(Double)
         case atMost(Double)
+        /// A limit that each of the measured figures should keep, not only their median.
+        case always(atMost: Double)
     }
 
     /// The name of the figure, for a headline; ratios name the other side.
     var name: String
-    /// The measured figure; its median counts.
+    /// The measured figure; its median counts if the goal says nothing else.
     var figure: Spread
     var goal: Goal
     /// The number of digits after the point of figure and goal.
@@ -26,11 +28,12 @@ struct Outcome {
         self.digits = digits
     }
 
-    /// True if the median is at the goal or on its good side.
+    /// True if the figure is at the goal or on its good side.
     var isReached: Bool {
         switch goal {
         case .atLeast(let least): figure.median >= least
         case .atMost(let most): figure.median <= most
+        case .always(let most): figure.max <= most
         }
     }
 
@@ -48,6 +51,7 @@ struct Outcome {
         switch goal {
         case .atLeast(let least): "at least \(Text.number(least, digits))"
         case .atMost(let most): "at most \(Text.number(most, digits))"
+        case .always(let most): "always at most \(Text.number(most, digits))"
         }
     }
     private var range: String {

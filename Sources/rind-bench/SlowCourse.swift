@@ -62,6 +62,8 @@ final class SlowCourse {
             throw Failure.readers(error, output: output)
         }
         await readers.close()
+        try await Task.sleep(for: Self.trimming)
+        report.residentAfter = gateway.residentBytes
         return report
     }
 
@@ -91,7 +93,6 @@ final class SlowCourse {
         report.putOff = readers.figures.putOff
         report.answerBytes = readers.figures.bytes / report.begun
         report.peakResident = gateway.peakResidentBytes
-        report.residentAfter = gateway.residentBytes
     }
 
     private func measurePulls(for time: TimeAmount) async throws -> SlowReport.Pulls {

@@ -64,11 +64,10 @@ extension SlowReport {
         func mebibytes(_ bytes: Int?) -> String { bytes.map { Text.number(Double($0) / 0x1p20, 0) } ?? "-" }
         func figure(_ value: Double?, _ digits: Int) -> String { value.map { Text.number($0, digits) } ?? "-" }
         let memory = [
-            ["resident MiB", "before", "all begun", "20 s later", "while they read", "after", "peak"],
+            ["resident MiB", "before", "all begun", "20 s later", "while they read", "20 s after them", "peak"],
             [
                 "", mebibytes(residentBefore), mebibytes(residentBegun), mebibytes(residentWaiting),
-                mebibytes(residentReading),
-                mebibytes(residentAfter), mebibytes(peakResident),
+                mebibytes(residentReading), mebibytes(residentAfter), mebibytes(peakResident),
             ],
         ]
         var pulls = [["idle pulls", "requests/s", "50 % ms", "99 % ms"]]

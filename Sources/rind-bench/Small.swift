@@ -11,7 +11,7 @@ import NIOCore
 /// Question: how many of them does the gateway answer in a second, and how long do they take, beside nginx, which
 /// passes the same call to the backend through, and beside the gateway that a team would write first?
 ///
-/// N: 32 to 256 callers on 32 kept connections, for a few seconds each, in turns. Goals: see ``SmallScenario/goals``.
+/// N: 32 to 256 callers on 32 and on 256 kept connections, for a few seconds each, in turns. Goals: see ``SmallScenario/goals``.
 struct Small: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Small",
@@ -25,7 +25,7 @@ struct Small: Scenario {
     @Option(help: "Only this scenario: idle, idle-server, incremental, first or push.")
     var scenario: SmallScenario?
 
-    @Option(help: "How many kept connections send requests (default: 32, and for idle 256, too).")
+    @Option(help: "How many kept connections send requests (default: both 32 and 256).")
     var connections: Int?
 
     @Option(help: "How many callers share the connections (default: 256, and for incremental as many as connections).")
@@ -72,7 +72,7 @@ struct Small: Scenario {
 
     private var plans: [SmallCourse.Plan] {
         (scenario.map { [$0] } ?? SmallScenario.allCases).flatMap { scenario in
-            let usual = quick ? [8] : scenario == .idle ? [32, 256] : [32]
+            let usual = quick ? [8] : [32, 256]
             return (connections.map { [$0] } ?? usual).map { connections in
                 let usual = quick || scenario == .incremental ? connections : max(256, connections)
                 return SmallCourse.Plan(

@@ -120,8 +120,8 @@ enum ImportTable {
             "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "PostgresTesting", "SyncModel",
         ],
         "StateStoreTests": [
-            "GRDB", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres", "PostgresState", "PostgresTesting",
-            "SQLiteState", "StateProbes", "StateStore", "SyncModel",
+            "GRDB", "GRDBSQLite", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres", "PostgresState",
+            "PostgresTesting", "SQLiteState", "StateProbes", "StateStore", "SyncModel",
         ],
         "BackendTests": [
             "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "HTTPTypes", "JSONBytes", "Logging",

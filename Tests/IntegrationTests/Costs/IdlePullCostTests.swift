@@ -58,7 +58,7 @@ import Testing
 
     #if os(Linux)
     @Test(
-        .enabled(if: GatewayProcess.isBuilt, "the program rind is not built"),
+        .enabled(if: GatewayProcess.isBuilt || TestRun.mustCount, "the program rind is not built"),
         .disabled(if: TestRun.isSanitized, "a sanitizer has an allocator of its own"))
     func `an idle pull takes as few allocations and context switches as it did`() async throws {
         try await GatewayStack.withBackend { backend, directory in

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GatewayTesting
 
 /// The instructions that a program runs, counted by valgrind: the same number on every machine of an architecture.
 struct InstructionCount {
@@ -20,7 +21,7 @@ struct InstructionCount {
 
     /// Whether there is something to count here; where `.ci/run` has built it, there must be.
     static var isPossible: Bool {
-        ProcessInfo.processInfo.environment["RIND_TEST_COUNTS"] == "1" || (valgrind != nil && isBuilt)
+        TestRun.mustCount || (valgrind != nil && isBuilt)
     }
 
     /// Whether the program was built since the sources that it is made of were changed.
