@@ -200,10 +200,9 @@ let package = Package(
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
-                "rind", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "JSONBytes",
-                "Ledger", "LineProjection", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel",
-                httpTypes,
-                log, nioCore, nioPosix, nioLocks, signals,
+                "rind", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayTesting",
+                "JSONBytes", "Ledger", "LineProjection", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines",
+                "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks, signals,
             ],
             exclude: ["Fixtures"]),
         .testTarget(

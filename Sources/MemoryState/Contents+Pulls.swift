@@ -84,6 +84,7 @@ extension Contents {
                 }
                 session.lastSeen = max(session.lastSeen, pull.now)
                 if let position = pull.position { session.row.position = .at(position) }
+                if let acceptedAt = pull.acceptedAt { session.row.acceptedAt = acceptedAt }
             }
             guard owner.ids.sequence == row.ids.sequence else { throw StateError.idsChanged }
         }

@@ -41,6 +41,9 @@ package struct PullCommit: Hashable, Sendable {
     /// The vector that the backend holds for the row's session, if the state is to know it; nil leaves the position as
     /// it is.
     package var position: CheckpointVector?
+    /// The time at which the backend accepted the session's credential, if the state is to know it; nil leaves the time
+    /// as it is.
+    package var acceptedAt: Instant?
     /// The schema version that the client has stated, for the operator; the row has the version of the client's data.
     package var clientVersion: Int?
 
@@ -49,9 +52,10 @@ package struct PullCommit: Hashable, Sendable {
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
         now: Instant, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
         ledgersRead: [ReplicaID: Int] = [:], delivered: [PendingRedelivery] = [], position: CheckpointVector? = nil,
-        clientVersion: Int? = nil
+        acceptedAt: Instant? = nil, clientVersion: Int? = nil
     ) {
         self.position = position
+        self.acceptedAt = acceptedAt
         self.delivered = delivered
         self.row = row
         self.replica = replica

@@ -3,6 +3,7 @@
 
 import DemoBackend
 import Foundation
+import GatewayTesting
 import Testing
 
 @Suite struct CheckTests {
@@ -162,7 +163,8 @@ import Testing
         }
     }
 
-    @Test func `a spool directory without room for a file of 64 KiB is wrong`() async throws {
+    @Test(.disabled(if: TestRun.isSanitized, "a sanitizer writes larger files of its own"))
+    func `a spool directory without room for a file of 64 KiB is wrong`() async throws {
         try await Place.withDirectory { directory in
             func spool(_ limit: String) async throws -> String {
                 let result = try await RunningCommand(

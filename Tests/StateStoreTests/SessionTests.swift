@@ -157,6 +157,27 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `a commit notes an acceptance or leaves the one before`(backing: StateBacking) async throws {
+        try await backing { store in
+            func commit(_ value: Int64, parent: Int64? = nil, acceptedAt: Instant?) async throws {
+                try await store.commit(
+                    PullCommit(
+                        row: row(value, parent: parent), replica: parent == nil ? .new : .existing, now: now,
+                        acceptedAt: acceptedAt))
+                try await store.confirm(principal: alice, cursor: cursor(value), at: now)
+            }
+            try await commit(100, acceptedAt: nil)
+            #expect(try await store.context().session.acceptedAt == nil)
+            try await commit(200, parent: 100, acceptedAt: now)
+            #expect(try await store.context().session.acceptedAt == now)
+            try await commit(300, parent: 200, acceptedAt: nil)
+            #expect(try await store.context().session.acceptedAt == now)
+            try await commit(400, acceptedAt: now + 1)
+            #expect(try await store.context().session.acceptedAt == now + 1)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `after a restore every session starts a new generation`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.setPosition(.at(CheckpointVector(["a": "b"])), principal: alice, session: phone, at: now)

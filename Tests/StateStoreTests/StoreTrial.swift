@@ -128,13 +128,15 @@ struct StoreTrial {
         let line = QuarantinedLine(reason: .noID, type: try pick(["A", "B", "C"]), bytes: [1])
         let lines = chance(4) ? [line] : []
         let hasLedger = !chance(6)
+        let acceptedAt = chance(3) ? time : nil
         let result: Bool? = try await both("commit") { [time] store in
             let before = try await store.pullContext(principal: principal, session: session, presented: known?.cursor)
             try await store.commit(
                 PullCommit(
                     row: row, replica: isNew ? .new : .existing, quarantined: lines, now: time,
                     unconfirmedReplicas: 3, ledger: hasLedger ? TestLedger.commit(entries) : .none,
-                    ledgersRead: isNew ? [:] : before.ledger.map { [$0.replica: $0.version] } ?? [:]))
+                    ledgersRead: isNew ? [:] : before.ledger.map { [$0.replica: $0.version] } ?? [:],
+                    acceptedAt: acceptedAt))
             return true
         }
         if result == true { cursors.append((principal, row.cursor, replica)) }

@@ -73,6 +73,8 @@ struct PullRunner {
             return end
         } catch {
             keepAgain(after: error)
+            // Otherwise a device whose pulls fail for months would seem to be gone.
+            if committed == nil { try? await stream.storeDeferredAcceptance() }
             if let replica = device.row?.replica, !(error is CancellationError), error as? SpoolError != .cancelled,
                 stream.acceptance.isGiven
             {
@@ -147,7 +149,8 @@ struct PullRunner {
                 result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
                 ledgersRead: device.ledgersRead,
                 delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
-                position: stream.deferredPosition, clientVersion: scope.query.schemaVersion))
+                position: stream.deferredPosition, acceptedAt: stream.deferredAcceptance,
+                clientVersion: scope.query.schemaVersion))
         committed = row.replica
         if let diffed { log(diffed.report, of: row.replica) }
     }
@@ -238,6 +241,7 @@ extension PullRunner {
         // none.
         if plan.row == nil {
             try await stream.storeDeferredPosition()
+            try await stream.storeDeferredAcceptance()
             try await scope.giveBackDroppingReceipts()
         }
         let spool = plan.content == .nothing ? nil : diffed?.spool

@@ -40,10 +40,14 @@ struct StreamRunner {
     var defersPosition = false { didSet { acceptance.defersConfirmation = defersPosition } }
     /// The position to store with that write; the state has it as unknown.
     private(set) var deferredPosition: CheckpointVector?
-    /// The time of the session's last acceptance that the state has; nil if unknown.
+    /// The time of the session's last acceptance that the state has, or gets with the pull's last write; nil if unknown.
     private var lastAccepted: Instant?
+    /// The time of an acceptance to store with the pull's last write; a check stores it at once.
+    private(set) var deferredAcceptance: Instant?
     /// The request types that were logged as refused; nil for a check, which logs them itself.
     var loggedRefused: Set<String>?
+    /// True for a check before a push, which ends without a write of its own.
+    private let isCheck: Bool
 
     /// The error of an ack call itself, and not of what comes before it: when the credential is tried, the backend may
     /// refuse that, too.
@@ -54,6 +58,7 @@ struct StreamRunner {
     init(_ scope: PullScope, cached: CachedAnswers.Entry? = nil, isCheck: Bool = false) {
         self.scope = scope
         self.cached = cached
+        self.isCheck = isCheck
         loggedRefused = isCheck ? nil : []
         acceptance = Acceptance(scope.identity, scope.services)
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal)
@@ -133,14 +138,20 @@ struct StreamRunner {
         if let position = deferredPosition.take() { try await store(.at(position)) }
     }
 
-    /// Records that the backend has accepted the session's credential, unless the state has it of a moment ago.
-    private mutating func markAccepted() async throws {
+    /// Stores the acceptance of a pull that commits nothing, or has failed.
+    mutating func storeDeferredAcceptance() async throws {
+        guard let accepted = deferredAcceptance.take() else { return }
+        try await scope.store.markAccepted(
+            principal: scope.query.principal, session: scope.query.session, at: accepted)
+    }
+
+    /// Notes that the backend has accepted the session's credential, unless the state has it of a moment ago.
+    private mutating func noteAcceptance() async throws {
         let now = scope.now
         // The store would find the same; asking it costs a read.
         if let last = lastAccepted, !scope.store.limits.isAcceptanceDue(now, after: last) { return }
-        try await scope.store.markAccepted(
-            principal: scope.query.principal, session: scope.query.session, at: now)
-        lastAccepted = now
+        (lastAccepted, deferredAcceptance) = (now, now)
+        if isCheck { try await storeDeferredAcceptance() }
     }
 
     /// Marks the positions of the principal's sessions as unknown, since they may be the same session at the backend;
@@ -206,7 +217,7 @@ struct StreamRunner {
         defer { timing.end() }
         logRefusedTypes(Set(scope.query.requestTypes).subtracting(types))
         try await acceptance.accepted()
-        try await markAccepted()
+        try await noteAcceptance()
         for try await buffer in stream {
             try await LeaseKeeper.assure()
             buffer.withUnsafeReadableBytes { creations?.feed($0) }

@@ -35,6 +35,14 @@ extension PostgresStateStore {
                         .bytes(try encoded(position)),
                     ]))
         }
+        if let acceptedAt = pull.acceptedAt {
+            statements.append(
+                PostgresStatement(
+                    "UPDATE session SET accepted_at = $3 WHERE principal = $1 AND session = $2",
+                    [
+                        try .principal(pull.row.principal), .text(pull.row.session.rawValue), .instant(acceptedAt),
+                    ]))
+        }
         statements += try pull.delivered.map { try Self.delivery(of: $0, pull) }
         statements.append(
             PostgresStatement("DELETE FROM receipt WHERE principal = $1", [try .principal(pull.row.principal)]))

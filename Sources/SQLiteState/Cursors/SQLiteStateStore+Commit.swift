@@ -18,7 +18,9 @@ extension SQLiteStateStore {
                 throw StateError.generationChanged(current: session.generation)
             }
             try db.run(
-                "UPDATE session SET last_seen = max(last_seen, ?) WHERE id = ?", [pull.now, session.id])
+                """
+                UPDATE session SET last_seen = max(last_seen, ?), accepted_at = coalesce(?, accepted_at) WHERE id = ?
+                """, [pull.now, pull.acceptedAt, session.id])
             if let position = pull.position {
                 try db.put(.at(position), of: session.id, limit: limits.vectorBytes, at: pull.now)
             }
