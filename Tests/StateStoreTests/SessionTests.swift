@@ -172,7 +172,7 @@ import Testing
             #expect(try await store.context().session.acceptedAt == now)
             try await commit(300, parent: 200, acceptedAt: nil)
             #expect(try await store.context().session.acceptedAt == now)
-            try await commit(400, acceptedAt: now + 1)
+            try await commit(400, parent: 300, acceptedAt: now + 1)
             #expect(try await store.context().session.acceptedAt == now + 1)
         }
     }

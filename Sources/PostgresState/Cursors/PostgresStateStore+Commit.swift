@@ -26,21 +26,16 @@ extension PostgresStateStore {
                 "UPDATE principal SET newest = $2, last_seen = greatest(last_seen, $3) WHERE principal = $1",
                 [try .principal(pull.row.principal), .cursor(pull.row.cursor), .instant(pull.now)])
         ]
-        if let position = pull.position {
+        if pull.position != nil || pull.acceptedAt != nil {
             statements.append(
                 PostgresStatement(
-                    "UPDATE session SET position = $3 WHERE principal = $1 AND session = $2",
+                    """
+                    UPDATE session SET position = coalesce($3, position), accepted_at = coalesce($4, accepted_at)
+                    WHERE principal = $1 AND session = $2
+                    """,
                     [
                         try .principal(pull.row.principal), .text(pull.row.session.rawValue),
-                        .bytes(try encoded(position)),
-                    ]))
-        }
-        if let acceptedAt = pull.acceptedAt {
-            statements.append(
-                PostgresStatement(
-                    "UPDATE session SET accepted_at = $3 WHERE principal = $1 AND session = $2",
-                    [
-                        try .principal(pull.row.principal), .text(pull.row.session.rawValue), .instant(acceptedAt),
+                        .bytes(try pull.position.map(encoded)), .instant(pull.acceptedAt),
                     ]))
         }
         statements += try pull.delivered.map { try Self.delivery(of: $0, pull) }
