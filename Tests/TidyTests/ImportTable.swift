@@ -151,9 +151,10 @@ enum ImportTable {
             "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
-            "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayTesting", "HTTPTypes",
-            "JSONBytes", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
-            "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "UnixSignals", "rind",
+            "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayTesting",
+            "HTTPTypes", "JSONBytes", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore",
+            "NIOPosix", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "UnixSignals",
+            "rind",
         ],
         "SimulationTests": [
             "Deduplication", "GatewayTesting", "JSONBytes", "Ledger", "LineProjection", "SyncMachines", "SyncModel",
