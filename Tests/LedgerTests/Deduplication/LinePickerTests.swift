@@ -88,6 +88,27 @@ import Testing
         #expect(writer.finished().stretches(of: LineSet(allOf: 40)).count == 1)
     }
 
+    @Test func `chunks have at most 64 KiB and no more room, however much comes before they are handed over`() {
+        var writer = SegmentWriter()
+        var random = SeededGenerator(seed: 1)
+        var expected: [UInt8] = []
+        for number in 0..<2_000 {
+            let size = number == 1_000 ? 200_000 : Int.random(in: 1...900, using: &random)
+            let element = [UInt8](repeating: UInt8(ascii: "7"), count: size)
+            expected += Array(",\n".utf8) + element
+            #expect(element.withUnsafeBytes { writer.append($0) } == number)
+        }
+        var chunks: [[UInt8]] = []
+        while writer.isFull { chunks.append(writer.takeChunk(storedAt: 0)) }
+        #expect(chunks.count > 10 && writer.hasRest)
+        chunks.append(writer.takeChunk(storedAt: 0))
+        #expect(Array(chunks.joined()) == expected && !writer.hasRest)
+        #expect(chunks.filter { $0.count > SegmentWriter.chunkSize }.map(\.count) == [200_002])
+        // The allocator rounds up.
+        #expect(chunks.allSatisfy { $0.capacity <= max($0.count, SegmentWriter.chunkSize) + 4_096 })
+        #expect(writer.finished().lines == 2_000)
+    }
+
     @Test func `an id is written as a JSON string`() {
         var writer = SegmentWriter()
         for id in ["a", "b-c"] { Array(id.utf8).withUnsafeBytes { writer.append(id: $0) } }
