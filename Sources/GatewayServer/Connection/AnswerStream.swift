@@ -13,6 +13,9 @@ final class AnswerStream {
     private static let shortLimit = 64 * 1_024
     /// The most pieces that are written without asking the event loop, which may not have seen the last ones yet.
     private static let trustedPieces = 3
+    /// The number of times that the event loop must have had room before anything is written without asking: the first
+    /// pieces may only fill the system's buffers, and what is written behind them would wait in memory.
+    private static let askedPieces = 16
 
     private enum Framing {
         /// The answer has neither body nor length, or a length alone.
@@ -40,6 +43,8 @@ final class AnswerStream {
     private var framing = Framing.none
     /// The number of pieces that were written since the event loop was last asked for room.
     private var piecesOnTrust = 0
+    /// The number of times that the event loop had room when it was asked.
+    private var rooms = 0
     /// True if the client has been waited for: then what is written in advance only takes memory.
     private var isSlow = false
 
@@ -125,10 +130,11 @@ final class AnswerStream {
     /// - Returns: False if the patience ended first; nil does not end.
     func waitForRoom(for patience: Duration?) async throws -> Bool {
         // Asking costs two changes of thread.
-        if !isSlow, piecesOnTrust < Self.trustedPieces, channel.isWritable { return true }
+        if !isSlow, rooms >= Self.askedPieces, piecesOnTrust < Self.trustedPieces, channel.isWritable { return true }
         do {
             try await wait(for: AnswerRoom(patience: patience.map { TimeAmount($0) }))
             piecesOnTrust = 0
+            rooms += 1
             return true
         } catch is NoRoomYet {
             isSlow = true
