@@ -11,7 +11,8 @@ import NIOCore
 /// Question: how many of them does the gateway answer in a second, and how long do they take, beside nginx, which
 /// passes the same call to the backend through, and beside the gateway that a team would write first?
 ///
-/// N: 32 to 256 callers on 32 and on 256 kept connections, for a few seconds each, in turns. Goals: see ``SmallScenario/goals``.
+/// N: 32 to 256 callers on 32 and on 256 kept connections, for a few seconds each, in turns. Goals: see
+/// ``SmallScenario/goals``.
 struct Small: Scenario {
     static let configuration = CommandConfiguration(
         commandName: "Small",

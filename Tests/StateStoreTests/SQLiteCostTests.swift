@@ -329,6 +329,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [(1 << 10, 4), (32 << 10, 4), (32 << 10 + 1, 8)])
+    func `layers of more than 128 KiB are read once more, on a queue`(bytes: Int, statements expected: Int) async throws
+    {
+        try await withTemporaryDirectory { directory in
+            let reads = NIOLockedValueBox(0)
+            let options = SQLiteStateStore.Options.with {
+                $0.trace = { sql in if sql.contains("JOIN chunk") { reads.withLockedValue { $0 += 1 } } }
+            }
+            try await withSQLite(directory + "/state.db", options: options) { store in
+                var layers: [LayerID] = []
+                for number: Int64 in 1...4 {
+                    let chunk = LedgerChunk(
+                        table: "assets", first: .first, entries: 1, bytes: Array(repeating: 7, count: bytes))
+                    try await store.commit(
+                        PullCommit(
+                            row: row(number * 100, replica: number), replica: .new, now: now,
+                            ledger: .chunks([chunk], counts: [:])))
+                    layers.append(try #require(try await store.outline(number * 100).base))
+                }
+                reads.withLockedValue { $0 = 0 }
+                #expect(try await store.ledgerChunks(of: layers, limit: 1).chunks.count == 4)
+                #expect(reads.withLockedValue(\.self) == expected)
+            }
+        }
+    }
+
     @Test func `a record of 25 bytes takes at most 26 in the file`() async throws {
         try await withTemporaryDirectory { directory in
             let records = 200_000
