@@ -30,7 +30,7 @@ final class RunningCommand: Sendable {
         .appending(path: "rind").path(percentEncoded: false)
 
     /// One command starts at a time, so that none inherits another's pipes.
-    private static let starting = NIOLockedValueBox(())
+    private static let starting = NIOLock()
 
     let processID: pid_t
     private let written = NIOLockedValueBox(Written())
@@ -42,7 +42,7 @@ final class RunningCommand: Sendable {
     ) throws {
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipes: [(reading: CInt, writing: CInt)]
-        (processID, pipes) = try Self.starting.withLockedValue { _ in
+        (processID, pipes) = try Self.starting.withLock {
             let pipes = try (0..<3).map { _ in try Self.pipe() }
             let processID = try Self.spawn(
                 [program] + arguments, variables.map { "\($0)=\($1)" }, directory?.path(percentEncoded: false),
