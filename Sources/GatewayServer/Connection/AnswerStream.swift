@@ -11,7 +11,8 @@ final class AnswerStream {
     static let skippedBodyLimit = 256 * 1_024
     /// The most bytes of an answer that counts as taken as soon as it is on its way.
     private static let shortLimit = 64 * 1_024
-    /// The most pieces that are written without asking the event loop, which may not have seen the last ones yet.
+    /// The most pieces that are written between two questions to the event loop, which may not have seen the last ones
+    /// yet.
     private static let trustedPieces = 3
     /// The number of times that the event loop must have had room before anything is written without asking: the first
     /// pieces may only fill the system's buffers, and what is written behind them would wait in memory.
