@@ -59,7 +59,9 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The effect of the line on its record.
-    package var operation: Operation { Operation(rawValue: operationCode & ~Self.addedBit) ?? .deleteAll }
+    package var operation: Operation {
+        Operation(rawValue: operationCode & ~(Self.addedBit | Self.defaultedBit)) ?? .deleteAll
+    }
 
     /// True if a column that the client has only just got is not at its default.
     ///
@@ -69,8 +71,15 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
         set { operationCode = newValue ? operationCode | Self.addedBit : operationCode & ~Self.addedBit }
     }
 
-    /// The flag in the byte of the operation, whose values are all below it.
+    /// True if a default stands in the row for a value that its column could not have.
+    package var isDefaulted: Bool {
+        get { operationCode & Self.defaultedBit != 0 }
+        set { operationCode = newValue ? operationCode | Self.defaultedBit : operationCode & ~Self.defaultedBit }
+    }
+
+    /// The flags in the byte of the operation, whose values are all below them.
     private static let addedBit: UInt8 = 0x80
+    private static let defaultedBit: UInt8 = 0x40
 
     /// The id's keyed hash.
     package var hash: IDHash { IDHash(low: idLow, high: idHigh) }

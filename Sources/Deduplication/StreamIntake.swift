@@ -162,8 +162,11 @@ package struct StreamIntake: Sendable {
         flaws = StreamFlaws()
     }
 
-    /// The number of values whose type their column cannot hold and that became the column's default.
-    package var defaulted: Int { projector.counters.defaults.wrong }
+    /// The columns with values that they could not have, or with times whose zone is unknown.
+    package var columnFaults: [ColumnFault] { projector.counters.columnFaults }
+
+    /// The first such values of each column, described without their contents.
+    package var unreadable: [UnreadableValues.Value] { projector.unreadable.values }
 
     /// Prepares for the first byte of a stream request; the unfinished rest of an earlier one is dropped.
     package mutating func beginRequest() {
@@ -313,6 +316,7 @@ package struct StreamIntake: Sendable {
             content: isUpsert ? projector.content : 0, line: 0, rank: ranks[table],
             feed: UInt8(min(feed, 63)), operation: operation)
         entry.bringsAddedColumns = isUpsert && projector.bringsWatched
+        entry.isDefaulted = isUpsert && projector.isDefaulted
         output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])
             entry.line = isUpsert ? records[table].append(element) : deletions[table].append(element)

@@ -82,7 +82,7 @@ extension DemoFault.Malformation {
         switch value {
         case .string(let text): text.isEmpty || UpdateIDs.isUUID(text) ? value : 12
         case .number, .null: "twelve"
-        case .bool: "yes"
+        case .bool: "perhaps"
         case .array, .object: false
         }
     }

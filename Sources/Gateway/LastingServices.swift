@@ -22,6 +22,7 @@ final class LastingServices: Sendable {
     let ackRefusals = AckRefusals()
     let positionHolders = PositionHolders()
     let firstSyncs = FirstSyncs()
+    let values = ValueWatch()
     let locks: LockTable
     let leases: Leases
     let journals = RunningJournals()

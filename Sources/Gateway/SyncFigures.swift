@@ -37,6 +37,8 @@ package struct SyncFigures: Sendable {
     package var quarantined = 0
     /// Values that were replaced by a default or repaired.
     package var repaired = 0
+    /// The same values by column, and times without a zone.
+    package var columnProblems: [ColumnProblem] = []
     /// Records and columns that are not in the configuration.
     package var dropped = 0
     /// Lines of types that are not in the configuration.
@@ -74,6 +76,12 @@ package struct SyncFigures: Sendable {
             self.cursor = .milliseconds(max(0, now.milliseconds(since: cursor.time)))
             device = .milliseconds(max(0, now.milliseconds(since: began)))
         }
+    }
+
+    /// Notes the values that could not be taken as they came.
+    mutating func note(_ problems: [ColumnProblem]) {
+        columnProblems = problems
+        repaired = problems.reduce(0) { $0 + ($1.kind == .noZone ? 0 : $1.count) }
     }
 
     /// Creates figures of nothing.

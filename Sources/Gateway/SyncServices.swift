@@ -50,6 +50,8 @@ final class SyncServices: Sendable {
     /// The ids that the backend has given to the principals that called last, and the creates that are still running.
     let ids: IDCache
     var making: IDMaking { lasting.making }
+    /// Decides when the problems of columns are reported.
+    var values: ValueWatch { lasting.values }
     /// True if the backend gives ids in any table.
     let makesIDs: Bool
     /// The sessions whose checkpoints the backend does not find.

@@ -18,7 +18,7 @@ extension KeyTable {
             "One column a line: `column = type [source] [attributes]`. `id` is never declared.", "",
         ]
         for paragraph in columnLanguage { lines += [escaped(paragraph), ""] }
-        lines.append(columnTail)
+        lines += [columnTail, SpellingManual.text, lengthAndNames]
         return lines.joined(separator: "\n")
     }
 
@@ -119,8 +119,9 @@ extension KeyTable {
         match   = column+
         column  = type["?"] [source *("|" source)] attribute*
         source  = path ["in" Type+] | "@type" | string | number | "true" | "false"
-        attribute = "since" N | "readonly" | "version" | "ref" table | "as" ("iso"|"millis"|"seconds")
-                  | "oneof" word+ "else" word | "max" N | "send" path
+        attribute = "since" N | "readonly" | "version" | "ref" table | "oneof" word+ "else" word | "max" N
+                  | "send" path | "strict" | "default" value | "as" ("iso"|"millis"|"seconds"|"http"|"number")
+                  | "zone" (name | offset) | "decimal" | "true" value "false" value | "json"
         call    = "none" | METHOD target outcome* ["body" JSON]
         target  = "/"… with {id} {id.1} {column} {base}
         outcome = ("ok"|"missing"|"exists"|"conflict"|"rejected") status+ | "returns" path
@@ -134,9 +135,12 @@ extension KeyTable {
 
     private static let columnTail = """
         A quoted text as a source is a fixed value. A member whose name is one of the words of this language
-        (`since`, `readonly`, `version`, `ref`, `as`, `oneof`, `max`, `else`, `send`, `in`, `true`, `false`) is written
-        in quotes too, and is a path.
+        (`since`, `readonly`, `version`, `ref`, `strict`, `as`, `zone`, `decimal`, `default`, `json`, `oneof`, `max`,
+        `else`, `send`, `in`, `true`, `false`) is written in quotes too, and is a path.
 
+        """
+
+    private static let lengthAndNames = """
         `max N` cuts a pushed text behind its Nth Unicode scalar, as `varchar(N)` of PostgreSQL and MySQL counts; what
         was cut is counted as repaired, and the app gets the short text with its next pull.
 

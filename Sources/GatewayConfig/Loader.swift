@@ -19,6 +19,7 @@ struct Loader {
     let document: Document
     private let substitution: Substitution
     private var draftIndices: [String: Int] = [:]
+    private var zones = ZoneNames()
 
     init(document: Document, substitution: Substitution, problems: Problems) {
         self.document = document
@@ -181,8 +182,7 @@ struct Loader {
                 drafts[index].broken.insert("column \(name.value)")
                 return
             }
-            let value = try substitution.resolve(entry.value)
-            let column = try ColumnParser.parse(value, name: name)
+            let column = try ColumnParser.parse(try substitution.resolve(entry.value), name: name, &zones)
             if let defect = Names.defect(of: column.column) {
                 problems.error(defect, at: entry.value.span)
             }

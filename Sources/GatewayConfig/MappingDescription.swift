@@ -15,7 +15,8 @@ extension Configuration {
     /// - Precondition: Clients of the version have the table.
     package static func mappingDescription(of table: Table, at schemaVersion: Int) -> String {
         let types = table.upsertTypes(at: schemaVersion)
-        var lines = ["table \(quoted(table.name))"]
+        // The number rises if values are read otherwise without a change of the configuration.
+        var lines = ["table \(quoted(table.name)) values 2"]
         for (index, feed) in table.feeds.enumerated() {
             guard let version = feed.version(at: schemaVersion) else { continue }
             lines.append("feed \(index) \(quoted(version.requestType))")
@@ -67,12 +68,11 @@ extension Configuration {
                 let limits = named.count < types.count ? named.map { " " + quoted($0) }.joined() : ""
                 return "path\(text(path)) in\(limits)"
             case .lineType: return "@type"
-            case .literal(.string(let text)): return "string \(quoted(text))"
-            case .literal(.number(let number)): return "number \(number)"
-            case .literal(.boolean(let value)): return "boolean \(value)"
+            case .literal(let literal): return literal.described
             }
         }
-        return "column \(quoted(column.name)) \(column.type.rawValue)\(column.isOptional ? "?" : "") from "
+        return
+            "column \(quoted(column.name)) \(column.type.rawValue)\(column.isOptional ? "?" : "")\(column.spelling) from "
             + sources.joined(separator: " | ")
     }
 
@@ -84,6 +84,31 @@ extension Configuration {
             }
         }.joined()
     }
+}
 
-    private static func quoted(_ text: String) -> String { "\(text.utf8.count):\(text)" }
+private func quoted(_ text: String) -> String { "\(text.utf8.count):\(text)" }
+
+extension Column {
+    /// The attributes that decide how the column's values are read.
+    fileprivate var spelling: String {
+        var parts: [String] = []
+        if isStrict { parts.append("strict") }
+        if timestampFormat == .seconds { parts.append("seconds") }
+        if let zone { parts.append("zone \(quoted(zone.name))") }
+        if isDecimal { parts.append("decimal") }
+        if nestsJSON { parts.append("json") }
+        if let words { parts.append("true \(words.yes.described) false \(words.no.described)") }
+        if let fallback { parts.append("default \(fallback.described)") }
+        return parts.map { " " + $0 }.joined()
+    }
+}
+
+extension Column.Literal {
+    fileprivate var described: String {
+        switch self {
+        case .string(let text): "string \(quoted(text))"
+        case .number(let number): "number \(number)"
+        case .boolean(let value): "boolean \(value)"
+        }
+    }
 }

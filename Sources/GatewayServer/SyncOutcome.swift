@@ -49,6 +49,10 @@ extension GatewayMetrics {
         add(.cachedAnswers, figures.linesKept > 0 ? 1 : 0)
         add(.quarantinedLines, figures.quarantined)
         add(.repairedValues, figures.repaired)
+        for problem in figures.columnProblems {
+            let labels = Labels(first: problem.table, second: problem.column, third: problem.kind.rawValue)
+            add(.columnValues, problem.count, labels: labels)
+        }
         add(.ledgerRepairs, figures.repairs)
         add(.heldBack, figures.heldBack)
         if let reason = figures.restart { count(.fullStreams, labels: Labels(first: reason)) }

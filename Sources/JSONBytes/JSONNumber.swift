@@ -17,7 +17,13 @@ package struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
         self.spelling = text
     }
 
-    init(_ slice: JSONSlice) { spelling = slice.spelling }
+    /// Creates a number from a scanned one.
+    ///
+    /// - Precondition: The slice is a number.
+    package init(_ slice: JSONSlice) {
+        precondition(slice.kind == .number, "only numbers are taken as numbers")
+        spelling = slice.spelling
+    }
 
     /// Creates a number from an integer, in decimal digits.
     package init(_ value: Int64) { spelling = String(value) }

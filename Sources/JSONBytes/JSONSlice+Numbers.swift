@@ -37,6 +37,18 @@ extension JSONSlice {
         return value?.isFinite == true ? value : nil
     }
 
+    /// True if the value is a number of at most 15 characters without an exponent, which any double holds well enough.
+    @inline(__always)
+    package var isShortNumber: Bool { kind == .number && length <= 15 && !flags.contains(.exponent) }
+
+    /// True if the value is a number that is finite as a double, and no integer beyond 2^53, whose digits a double may
+    /// lose.
+    package var isNumberOfDouble: Bool {
+        if isShortNumber { return true }
+        guard kind == .number else { return false }
+        return isInteger ? int64.map { $0.magnitude <= 1 << 53 } ?? false : isFiniteNumber
+    }
+
     /// True if the value is a number that is finite as a double.
     ///
     /// A number without exponent overflows only with 309 digits or more, so almost no number is converted for the
@@ -45,6 +57,17 @@ extension JSONSlice {
         guard kind == .number else { return false }
         if !flags.contains(.exponent), length < 300 { return true }
         return double != nil
+    }
+
+    /// The decimal digits of an integer that is spelled otherwise, such as `17.0`, `1.7e1` or `-0`; nil for any other
+    /// value.
+    package var integerOfOtherSpelling: [UInt8]? {
+        guard kind == .number, !isInteger || isNegativeZero, let value = double, value.magnitude <= 0x1p53,
+            value == value.rounded(.towardZero)
+        else { return nil }
+        var digits = JSONWriter()
+        digits.append(Int64(value))
+        return digits.bytes
     }
 
     /// True if the value is a number that equals 0 and whose spelling begins with a minus sign.

@@ -46,6 +46,23 @@ extension JSONValue {
     package static func parse(_ text: String, limits: Limits = Limits()) throws(JSONError) -> JSONValue {
         try parse(Array(text.utf8), limits: limits)
     }
+
+    /// Returns a value that was scanned already; nil if it is nested too deeply for a document.
+    package static func parsed(_ slice: JSONSlice) -> JSONValue? {
+        try? parse(slice.bytes, limits: .whole(slice.bytes))
+    }
+
+    /// Returns the document that a text is; nil if it is none.
+    package static func parsed(_ text: String) -> JSONValue? {
+        Array(text.utf8).withUnsafeBytes { try? parse($0, limits: .whole($0)) }
+    }
+}
+
+extension JSONValue.Limits {
+    /// Returns the limits of a document whose size is limited already.
+    fileprivate static func whole(_ bytes: UnsafeRawBufferPointer) -> Self {
+        Self(bytes: bytes.count, depth: 512, elements: bytes.count)
+    }
 }
 
 private struct Parser {

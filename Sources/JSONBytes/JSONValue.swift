@@ -66,6 +66,9 @@ package enum JSONValue: Sendable {
         }
     }
 
+    /// Returns a finite double as a JSON number, and null for any other.
+    package static func number(_ value: Double) -> JSONValue { JSONNumber(value).map { .number($0) } ?? .null }
+
     /// Returns an integer as a JSON number.
     package static func integer(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 }

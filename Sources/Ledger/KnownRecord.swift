@@ -9,6 +9,8 @@ struct KnownRecord {
     var state: LedgerState?
     /// The hash of the content that the device was sent; nil if none can be trusted.
     var content: UInt64?
+    /// True if the device was sent a default in place of a value that could not be read.
+    var isDefaulted = false
     /// True if the ledger has a hash that cannot be trusted.
     var isDistrusted = false
     /// The feeds that the record came by; empty if unknown.
@@ -31,6 +33,7 @@ struct KnownRecord {
     mutating func clear() {
         state = nil
         content = nil
+        isDefaulted = false
         isDistrusted = false
         feeds = []
         links.removeAll(keepingCapacity: true)
@@ -60,6 +63,7 @@ struct KnownRecord {
         state = view.state
         let isTrusted = RecordVerdict.isTrusted(view.feeds, table.rules)
         content = isTrusted ? view.content : nil
+        isDefaulted = view.isDefaulted
         isDistrusted = !isTrusted && view.content != nil
         feeds = view.feeds
         for link in 0..<table.shape.links { links.append(view.link(link)) }

@@ -24,6 +24,16 @@ enum LedgerChunkFormat {
     static let tombstone: UInt8 = 2
     static let seen: UInt8 = 3
     static let unknown: UInt8 = 4
+    /// The kinds like the first two, of a record that went out with a default in place of a value that could not be read.
+    static let defaultedBare: UInt8 = 5
+    static let defaultedWithContent: UInt8 = 6
+
+    /// Returns the kind of a held record's entry.
+    @inline(__always)
+    static func held(hasContent: Bool, isDefaulted: Bool) -> UInt8 {
+        hasContent
+            ? (isDefaulted ? defaultedWithContent : heldWithContent) : (isDefaulted ? defaultedBare : heldBare)
+    }
 
     /// Returns the most bytes that an entry can have.
     static func maximumEntryBytes(_ shape: LedgerShape) -> Int { PackedID.maximumBytes + 8 + shape.tailBytes }

@@ -43,8 +43,10 @@ package struct LedgerChunkReader: Sendable {
         let (idBytes, kind, tailBytes) = bytes.withUnsafeBytes { all -> (Int, UInt8, Int) in
             let rest = UnsafeRawBufferPointer(rebasing: all[bodyStart...])
             let kind = rest[0] & ~PackedID.formMask
-            guard kind <= LedgerChunkFormat.unknown, let idBytes = PackedID.length(of: rest) else { return (0, 0, 0) }
-            let hasWord = kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.tombstone
+            guard kind <= LedgerChunkFormat.defaultedWithContent, let idBytes = PackedID.length(of: rest) else {
+                return (0, 0, 0)
+            }
+            let hasWord = Self.hasContent(kind) || kind == LedgerChunkFormat.tombstone
             let tail = (hasWord ? 8 : 0) &+ (kind == LedgerChunkFormat.unknown ? 0 : shape.tailBytes)
             return (idBytes, kind, tail)
         }
@@ -76,7 +78,9 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var state: LedgerState {
         switch kind {
-        case LedgerChunkFormat.heldBare, LedgerChunkFormat.heldWithContent: .held
+        case LedgerChunkFormat.heldBare, LedgerChunkFormat.heldWithContent, LedgerChunkFormat.defaultedBare,
+            LedgerChunkFormat.defaultedWithContent:
+            .held
         case LedgerChunkFormat.tombstone: .tombstone
         case LedgerChunkFormat.seen: .seen
         default: .unknown
@@ -85,7 +89,16 @@ package struct LedgerChunkReader: Sendable {
 
     /// The hash of the content that the device was sent; nil if none can be trusted.
     @inline(__always)
-    package var content: UInt64? { kind == LedgerChunkFormat.heldWithContent ? word(at: idEnd) : nil }
+    package var content: UInt64? { Self.hasContent(kind) ? word(at: idEnd) : nil }
+
+    @inline(__always)
+    private static func hasContent(_ kind: UInt8) -> Bool {
+        kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.defaultedWithContent
+    }
+
+    /// True if a held record went out with a default in place of a value that could not be read.
+    @inline(__always)
+    package var isDefaulted: Bool { kind >= LedgerChunkFormat.defaultedBare }
 
     /// The time at which a tombstone was made; else 0.
     @inline(__always)
@@ -149,7 +162,7 @@ package struct LedgerChunkReader: Sendable {
     /// Returns the entry as a value.
     package func entry(_ key: SipHash.Key) -> LedgerEntry {
         LedgerEntry(
-            id: id, hash: hash(key), state: state, content: content,
+            id: id, hash: hash(key), state: state, content: content, isDefaulted: isDefaulted,
             links: state == .unknown ? [] : (0..<shape.links).map { link($0) }, feeds: feeds, goneAt: goneAt)
     }
 
@@ -160,11 +173,11 @@ package struct LedgerChunkReader: Sendable {
             bytes.withUnsafeBytes { buffer.append(copyOf: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
             return
         }
-        let (state, content, goneAt) = (state, content, goneAt)
+        let (state, content, isDefaulted, goneAt) = (state, content, isDefaulted, goneAt)
         withPackedID {
             buffer.append(
-                $0, isPacked: true, state: state, content: content, links: UnsafeBufferPointer(start: nil, count: 0),
-                feeds: [], goneAt: goneAt)
+                $0, isPacked: true, state: state, content: content, isDefaulted: isDefaulted,
+                links: UnsafeBufferPointer(start: nil, count: 0), feeds: [], goneAt: goneAt)
         }
     }
 

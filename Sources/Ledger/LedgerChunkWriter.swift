@@ -42,12 +42,13 @@ package struct LedgerChunkWriter: Sendable {
     @inline(__always)
     package mutating func append(
         id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
-        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), feeds: FeedSet = [],
-        goneAt: Instant = 0
+        isDefaulted: Bool = false, links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0),
+        feeds: FeedSet = [], goneAt: Instant = 0
     ) {
         let start = buffer.count
         buffer.append(
-            id, isPacked: false, state: state, content: content, links: links, feeds: feeds, goneAt: goneAt)
+            id, isPacked: false, state: state, content: content, isDefaulted: isDefaulted, links: links,
+            feeds: feeds, goneAt: goneAt)
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
@@ -56,12 +57,13 @@ package struct LedgerChunkWriter: Sendable {
     @inline(__always)
     package mutating func append(
         packed id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
-        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0), feeds: FeedSet = [],
-        goneAt: Instant = 0
+        isDefaulted: Bool = false, links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0),
+        feeds: FeedSet = [], goneAt: Instant = 0
     ) {
         let start = buffer.count
         buffer.append(
-            id, isPacked: true, state: state, content: content, links: links, feeds: feeds, goneAt: goneAt)
+            id, isPacked: true, state: state, content: content, isDefaulted: isDefaulted, links: links,
+            feeds: feeds, goneAt: goneAt)
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
@@ -72,7 +74,7 @@ package struct LedgerChunkWriter: Sendable {
             entry.links.withUnsafeBufferPointer { links in
                 append(
                     id: UnsafeRawBufferPointer(id), hash: entry.hash, state: entry.state, content: entry.content,
-                    links: links, feeds: entry.feeds, goneAt: entry.goneAt)
+                    isDefaulted: entry.isDefaulted, links: links, feeds: entry.feeds, goneAt: entry.goneAt)
             }
         }
     }
@@ -90,8 +92,8 @@ package struct LedgerChunkWriter: Sendable {
         let start = buffer.count
         reader.withPackedID {
             buffer.append(
-                $0, isPacked: true, state: .unknown, content: nil, links: UnsafeBufferPointer(start: nil, count: 0),
-                feeds: [], goneAt: 0)
+                $0, isPacked: true, state: .unknown, content: nil, isDefaulted: false,
+                links: UnsafeBufferPointer(start: nil, count: 0), feeds: [], goneAt: 0)
         }
         close(from: start, hash: hash, isHeld: false)
     }

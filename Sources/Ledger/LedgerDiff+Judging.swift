@@ -171,12 +171,13 @@ extension LedgerDiff {
         if verdict.outcome != .equal { noteRepair(entry) }
         guard entry.table.isLedgered else { return }
         if verdict.outcome == .equal, input.plan.output == .delta, !known.isNoted,
-            entry.table.shape.feedBytes == 0 || verdict.feeds == known.feeds, known.links == entry.group.links
+            entry.table.shape.feedBytes == 0 || verdict.feeds == known.feeds, known.links == entry.group.links,
+            known.isDefaulted == upsert.isDefaulted
         {
             return
         }
         changeHeld(entry.table, by: known.wasHeld ? 0 : 1)
-        appendHeld(entry.group, upsert, feeds: verdict.feeds, writer: &writer)
+        appendHeld(entry.group, upsert, in: entry.table, feeds: verdict.feeds, writer: &writer)
     }
 
     /// Keeps a record, and writes an entry if a part of it has changed, or all entries are written.
@@ -257,15 +258,16 @@ extension LedgerDiff {
         }
     }
 
-    private func append(
+    private mutating func append(
         _ state: LedgerState, content: UInt64?, feeds: FeedSet, at entry: Judged, writer: inout LedgerChunkWriter
     ) {
         let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
+        let isDefaulted = report.note(state == .held && known.isDefaulted, in: entry.table)
         known.links.withUnsafeBufferPointer { links in
             withPackedID(entry) { id in
                 writer.append(
-                    packed: id, hash: entry.subject.hash, state: state, content: content, links: links,
-                    feeds: feeds, goneAt: goneAt)
+                    packed: id, hash: entry.subject.hash, state: state, content: content, isDefaulted: isDefaulted,
+                    links: links, feeds: feeds, goneAt: goneAt)
             }
         }
     }

@@ -78,7 +78,7 @@ extension LedgerDiff {
             if isPlain, reader.group.isSingleUpsert, let upsert = reader.group.upsert {
                 diffed.verdicts[table.index].create(upsert.line)
                 figures.created &+= 1
-                if table.isLedgered { appendHeld(reader.group, upsert, feeds: reader.group.added, writer: &writer) }
+                appendHeld(reader.group, upsert, in: table, feeds: reader.group.added, writer: &writer)
             } else {
                 known.clear()
                 let subject = Subject(hash: reader.group.hash, isInStream: true, note: nil)
@@ -101,12 +101,25 @@ extension LedgerDiff {
     }
 
     mutating func appendHeld(
-        _ group: RecordGroup, _ upsert: DeduplicationEntry, feeds: FeedSet, writer: inout LedgerChunkWriter
+        _ group: RecordGroup, _ upsert: DeduplicationEntry, in table: LedgerDiffTable, feeds: FeedSet,
+        writer: inout LedgerChunkWriter
+    ) {
+        guard table.isLedgered else { return }
+        writer.append(group, upsert, isDefaulted: report.note(upsert.isDefaulted, in: table), feeds: feeds)
+    }
+}
+
+extension LedgerChunkWriter {
+    /// Adds a record that is held as the stream has brought it.
+    @inline(__always)
+    fileprivate mutating func append(
+        _ group: RecordGroup, _ upsert: DeduplicationEntry, isDefaulted: Bool, feeds: FeedSet
     ) {
         group.packedID.withUnsafeBytes { id in
             group.links.withUnsafeBufferPointer { links in
-                writer.append(
-                    packed: id, hash: group.hash, state: .held, content: upsert.content, links: links, feeds: feeds)
+                append(
+                    packed: id, hash: group.hash, state: .held, content: upsert.content, isDefaulted: isDefaulted,
+                    links: links, feeds: feeds)
             }
         }
     }

@@ -90,11 +90,21 @@ package struct LedgerDiffReport: Hashable, Sendable {
     package var released: Set<String> = []
     /// Request types with a pending redelivery that the stream has not brought: only a comparison can.
     package var awaitingRedelivery: Set<String> = []
+    /// Request types of records that are on the device with a default in place of a value that could not be read.
+    package var defaulted: Set<String> = []
 
     /// Creates a report; without arguments, one without objections.
     package init(needsSecondLook: Bool = false, suspended: Set<String> = [], blocked: Set<String> = []) {
         self.needsSecondLook = needsSecondLook
         self.suspended = suspended
         self.blocked = blocked
+    }
+}
+
+extension LedgerDiffReport {
+    /// Notes whether an entry that is written says that its record went out with a default, and returns it.
+    mutating func note(_ isDefaulted: Bool, in table: LedgerDiffTable) -> Bool {
+        if isDefaulted { defaulted.formUnion(table.requestTypes) }
+        return isDefaulted
     }
 }

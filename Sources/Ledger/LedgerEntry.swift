@@ -25,6 +25,8 @@ package struct LedgerEntry: Hashable, Sendable {
     package var state: LedgerState
     /// The hash of the content that the device was sent; only of a held record, and nil if none can be trusted.
     package var content: UInt64?
+    /// True if a held record went out with a default in place of a value that could not be read.
+    package var isDefaulted: Bool
     /// The digests of the link columns, in the order of the table's links; 0 if there is none or it is unknown.
     package var links: [UInt64]
     /// The feeds that the record came by, the first one in the lowest bit; 0 if unknown.
@@ -34,13 +36,14 @@ package struct LedgerEntry: Hashable, Sendable {
 
     /// Creates an entry.
     package init(
-        id: String, hash: IDHash, state: LedgerState = .held, content: UInt64? = nil, links: [UInt64] = [],
-        feeds: FeedSet = [], goneAt: Instant = 0
+        id: String, hash: IDHash, state: LedgerState = .held, content: UInt64? = nil, isDefaulted: Bool = false,
+        links: [UInt64] = [], feeds: FeedSet = [], goneAt: Instant = 0
     ) {
         self.id = id
         self.hash = hash
         self.state = state
         self.content = content
+        self.isDefaulted = isDefaulted
         self.links = links
         self.feeds = feeds
         self.goneAt = goneAt

@@ -29,6 +29,8 @@ package struct LedgerView: Sendable {
     private let isUnion: Bool
     /// The combined feeds of the current entry in all ledgers that agree about its state.
     private var allFeeds: FeedSet = []
+    /// True if any of these ledgers says that the record went out with a default in place of a value.
+    private var isAnyDefaulted = false
     /// The index of the cursor at the current entry; -1 if there is none.
     private var winner = -1
     /// True if every other cursor is behind the position; the next of them is at `bound`.
@@ -94,7 +96,10 @@ package struct LedgerView: Sendable {
             if let bound, !(hash < bound) { break }
             position = hash
             // No other ledger has the id.
-            if isUnion { allFeeds = cursors[winner].reader.shape == shape ? cursors[winner].reader.feeds : [] }
+            if isUnion {
+                allFeeds = cursors[winner].reader.shape == shape ? cursors[winner].reader.feeds : []
+                isAnyDefaulted = cursors[winner].reader.isDefaulted
+            }
             if cursors[winner].reader.state != .unknown { return true }
         }
         return try await merge()
@@ -134,10 +139,11 @@ package struct LedgerView: Sendable {
         guard Self.rank(state) > 0 else { return }
         let feeds = cursors[index].reader.shape == shape ? cursors[index].reader.feeds : []
         if winner < 0 || Self.rank(cursors[winner].reader.state) < Self.rank(state) {
-            (winner, allFeeds) = (index, feeds)
+            (winner, allFeeds, isAnyDefaulted) = (index, feeds, cursors[index].reader.isDefaulted)
         } else if cursors[winner].reader.state == state {
             // If one ledger does not know the feeds, they are unknown.
             allFeeds = allFeeds.isEmpty || feeds.isEmpty ? [] : allFeeds.union(feeds)
+            isAnyDefaulted = isAnyDefaulted || cursors[index].reader.isDefaulted
         }
     }
 
@@ -213,6 +219,12 @@ extension LedgerView {
     @inline(__always)
     package var content: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.content : nil }
 
+    /// True if a held record went out with a default in place of a value that could not be read.
+    @inline(__always)
+    package var isDefaulted: Bool {
+        winner >= 0 && (isUnion ? isAnyDefaulted : cursors[winner].reader.isDefaulted)
+    }
+
     /// The time at which a tombstone was made; else 0.
     @inline(__always)
     package var goneAt: Instant { winner >= 0 ? cursors[winner].reader.goneAt : 0 }
@@ -246,7 +258,7 @@ extension LedgerView {
     package var entry: LedgerEntry? {
         guard winner >= 0, let position else { return nil }
         return LedgerEntry(
-            id: cursors[winner].reader.id, hash: position, state: state, content: content,
+            id: cursors[winner].reader.id, hash: position, state: state, content: content, isDefaulted: isDefaulted,
             links: (0..<shape.links).map { link($0) }, feeds: feeds, goneAt: goneAt)
     }
 

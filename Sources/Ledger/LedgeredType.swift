@@ -42,7 +42,9 @@ package struct LedgeredType: Hashable, Sendable {
             if let comparison = row.comparisons[type.key], type.value.hasTables(of: comparison) {
                 known[type.key] = comparison
             } else if type.value.others.contains(where: { row.comparisons[$0].map(type.value.hasTables) ?? false }) {
-                known[type.key] = FullComparison(doneAt: 0, mapping: type.value.mapping)
+                known[type.key] = FullComparison(
+                    doneAt: 0, mapping: type.value.mapping,
+                    hasDefaults: type.value.others.contains { row.comparisons[$0]?.hasDefaults == true })
             }
         }
     }

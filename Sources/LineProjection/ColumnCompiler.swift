@@ -9,6 +9,7 @@ struct ColumnCompiler {
     private(set) var plans: [LineShape.ColumnPlan] = []
     private(set) var sources: [Int32] = []
     private(set) var text: [UInt8] = []
+    private(set) var spellings: [ColumnSpelling] = []
 
     /// Adds a column, or with `isWritten: false` only the parts that its link needs.
     mutating func add(
@@ -16,7 +17,7 @@ struct ColumnCompiler {
         isWritten: Bool = true, slots: inout SlotCompiler, content: inout ContentPlan
     ) {
         let firstSource = Int32(sources.count)
-        var constant: [UInt8] = []
+        var constant = column.fallback.map { ColumnValue.constant($0, as: column) } ?? []
         search: for source in column.sources {
             switch source {
             case .path(let path, let types):
@@ -33,10 +34,14 @@ struct ColumnCompiler {
         prefix.append(raw: ",")
         prefix.append(name: column.name)
         let seed = content.identity(of: column)
+        let spelling = ColumnSpelling(column, of: .backend)
+        spellings.append(spelling)
         plans.append(
             LineShape.ColumnPlan(
                 column: Int32(index), type: column.type, isOptional: column.isOptional,
+                spelling: Unmanaged.passUnretained(spelling),
                 sources: firstSource..<Int32(sources.count), prefix: append(prefix.bytes), constant: append(constant),
+                isDefault: column.fallback != nil,
                 contentConstant: constant.isEmpty ? -1 : content.constant(constant, of: column, seed: seed),
                 seed: isWritten ? seed : -1, link: link.map { Int32($0) } ?? -1,
                 reference: reference.map { Int32($0) } ?? -1))

@@ -100,7 +100,8 @@ struct ContentHasher: Sendable {
             return text.isEmpty && !isOptional ? 0 : seeds[seed].hash(of: text, .short)
         case .text(let text): return seeds[seed].hash(of: text, .short)
         case .number(let slice): return part(ofNumber: slice.hashedDouble, seed: seed, isOptional: isOptional)
-        case .milliseconds(let value): return part(ofNumber: Double(value), seed: seed, isOptional: isOptional)
+        case .double(let value): return part(ofNumber: value, seed: seed, isOptional: isOptional)
+        case .milliseconds(let value, _): return part(ofNumber: Double(value), seed: seed, isOptional: isOptional)
         case .boolean(let value): return value || isOptional ? seeds[seed].hash(of: value ? 1 : 0, .short) : 0
         case .json(let slice): return seeds[seed].hash(of: json.hash(of: slice), .short)
         case .null, .absent, .wrong: return 0

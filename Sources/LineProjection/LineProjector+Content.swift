@@ -37,11 +37,9 @@ extension LineProjector {
             guard let first = plans.baseAddress else { return }
             for index in shape.writtenColumns..<plans.count {
                 let plan = first + index
-                let slice = source(of: plan, shape, slots)
-                links[Int(plan.pointee.link)] =
-                    slice == nil && !plan.pointee.constant.isEmpty
-                    ? constants[Int(plan.pointee.contentConstant)].link
-                    : withValue(slice, as: plan) { LinkDigest.of($1, key: $0.key) }
+                links[Int(plan.pointee.link)] = contribution(
+                    of: shape.source(of: plan, slots), plan, constant: \.link
+                ) { LinkDigest.of($1, key: $0.key) }
             }
         }
     }
@@ -64,19 +62,29 @@ extension LineProjector {
     mutating func hasWatched(_ shape: LineShape, _ slots: Slots) -> Bool {
         let offset = projection.counterOffsets[shape.table]
         for plan in shape.columns.prefix(shape.writtenColumns) where watched[offset + Int(plan.column)] {
-            let slice = withUnsafePointer(to: plan) { source(of: $0, shape, slots) }
-            let part =
-                slice == nil && !plan.constant.isEmpty
-                ? constants[Int(plan.contentConstant)].part
-                : withUnsafePointer(to: plan) { plan in
-                    withValue(slice, as: plan) { projector, value in
-                        projector.hasher.part(
-                            of: value, seed: Int(plan.pointee.seed), isOptional: plan.pointee.isOptional)
-                    }
+            let part = withUnsafePointer(to: plan) { plan in
+                contribution(of: shape.source(of: plan, slots), plan, constant: \.part) { projector, value in
+                    projector.hasher.part(
+                        of: value, seed: Int(plan.pointee.seed), isOptional: plan.pointee.isOptional)
                 }
+            }
             if part != 0 { return true }
         }
         return false
+    }
+
+    /// Returns what a column contributes that is not being written, by its value or by the constant in place of it.
+    private mutating func contribution(
+        of slice: JSONSlice?, _ plan: UnsafePointer<LineShape.ColumnPlan>,
+        constant: KeyPath<ConstantContent, UInt64>, value: (inout LineProjector, ColumnValue) -> UInt64
+    ) -> UInt64 {
+        if slice == nil, !plan.pointee.constant.isEmpty {
+            return constants[Int(plan.pointee.contentConstant)][keyPath: constant]
+        }
+        return withValue(slice, as: plan) { projector, found in
+            plan.pointee.isDefault && found.isReplaced(isOptional: plan.pointee.isOptional)
+                ? projector.constants[Int(plan.pointee.contentConstant)][keyPath: constant] : value(&projector, found)
+        }
     }
 }
 
@@ -95,8 +103,8 @@ struct ConstantContent: Sendable {
                 }
                 return (part, 0)
             }
-            // A timestamp is already written as the number that the client gets.
-            let value = ColumnValue(slice, as: constant.type == .timestamp ? .number : constant.type)
+            // The text is what the client gets: a timestamp is a number in it.
+            let value = ColumnValue(slice, ColumnSpelling(constant.type == .timestamp ? .number : constant.type))
             return (
                 hasher.part(of: value, seed: seed, isOptional: constant.isOptional), LinkDigest.of(value, key: key)
             )

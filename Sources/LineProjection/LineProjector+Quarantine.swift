@@ -56,7 +56,7 @@ extension LineProjector {
                 reread(line, data: envelope.data, as: envelope.shape, slots: slots)
                 hasSlots = true
             }
-            for slot in shape.idSlots where slots[Int(slot)].map({ Self.isCut($0, in: line) }) == true {
+            for slot in shape.idSlots where slots[Int(slot)]?.isCut(in: line) == true {
                 slots[Int(slot)] = nil
             }
         }
@@ -66,17 +66,6 @@ extension LineProjector {
         var others = otherTables(in: line, besides: envelope.type)
         if let otherText { others.formUnion(otherTables(in: otherText, besides: nil)) }
         return .quarantined(reason, scope: scope.widened(to: others))
-    }
-
-    /// Returns whether more digits may follow than were read: those of `12` in `{"id":12` and in `{"id":12x4}`.
-    private static func isCut(_ slice: JSONSlice, in line: UnsafeRawBufferPointer) -> Bool {
-        guard slice.kind == .number, let start = slice.bytes.baseAddress, let base = line.baseAddress else {
-            return false
-        }
-        let end = start - base + slice.bytes.count
-        guard end < line.count else { return true }
-        return !LenientEnvelope.isWhiteSpace(line[end]) && line[end] != UInt8(ascii: ",")
-            && line[end] != UInt8(ascii: "}") && line[end] != UInt8(ascii: "]")
     }
 
     /// Returns the tables whose upsert types occur as a line's type anywhere in the text, except for the type that was
@@ -153,6 +142,15 @@ extension QuarantineScope {
 }
 
 extension JSONSlice {
+    /// Returns whether more digits may follow than were read: those of `12` in `{"id":12` and in `{"id":12x4}`.
+    fileprivate func isCut(in line: UnsafeRawBufferPointer) -> Bool {
+        guard kind == .number, let start = bytes.baseAddress, let base = line.baseAddress else { return false }
+        let end = start - base + bytes.count
+        guard end < line.count else { return true }
+        return !LenientEnvelope.isWhiteSpace(line[end]) && line[end] != UInt8(ascii: ",")
+            && line[end] != UInt8(ascii: "}") && line[end] != UInt8(ascii: "]")
+    }
+
     /// The value for messages to the operator, cut to the length of the longest id.
     fileprivate var shownText: String {
         let text = (kind == .string ? string : nil) ?? spelling

@@ -19,6 +19,7 @@ extension LineProjector {
                 return quarantine(failure.reason, type: shape.type, shape: shape, slots)
             case .success(let id):
                 appendColumns(shape, slots, to: &output)
+                if isDefaulted { unreadable.name(output.bytes[(start + 7)...].prefix(idLength)) }
                 output.append(byte: UInt8(ascii: "}"))
                 return .upsert(table: shape.table, feed: shape.feed, id: id, range: start..<output.count)
             }
@@ -135,6 +136,7 @@ extension LineProjector {
     }
 
     private mutating func appendColumns(_ shape: LineShape, _ slots: Slots, to output: inout JSONWriter) {
+        isDefaulted = false
         let needsContent = self.needsContent && shape.needsContent
         beginContent(shape, isNeeded: needsContent)
         // Plans are read in the array: a copy of each would cost more than the column's work itself.
@@ -153,21 +155,15 @@ extension LineProjector {
         _ plan: UnsafePointer<LineShape.ColumnPlan>, of shape: LineShape, _ slots: Slots, needsContent: Bool,
         to output: inout JSONWriter
     ) {
-        let slice = source(of: plan, shape, slots)
+        let slice = shape.source(of: plan, slots)
         if slice == nil, !plan.pointee.constant.isEmpty {
-            // The constant follows the prefix in the text.
-            let start = Int(plan.pointee.prefix.lowerBound)
-            let end = Int(plan.pointee.constant.upperBound)
-            shape.text.withUnsafeBytes { output.append(raw: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
-            if needsContent { addConstant(plan) }
-            return
+            return appendConstant(plan, of: shape, needsContent: needsContent, to: &output)
         }
-        if plan.pointee.reference >= 0, aliases != nil || Self.isNumber(slice) {
+        if plan.pointee.reference >= 0, aliases != nil || !slice.isText {
             return appendReference(plan, from: slice, of: shape, needsContent: needsContent, to: &output)
         }
         finishColumn(
-            ColumnValue(slice, as: plan.pointee.type), plan, from: slice, of: shape, needsContent: needsContent,
-            to: &output)
+            plan.pointee.value(of: slice), plan, from: slice, of: shape, needsContent: needsContent, to: &output)
     }
 
     @inline(__always)
@@ -175,24 +171,47 @@ extension LineProjector {
         _ value: ColumnValue, _ plan: UnsafePointer<LineShape.ColumnPlan>, from slice: JSONSlice?, of shape: LineShape,
         needsContent: Bool, to output: inout JSONWriter
     ) {
-        shape.text.withUnsafeBytes { text in
-            value.append(
-                after: UnsafeRawBufferPointer(rebasing: text[plan.pointee.prefixBytes]), to: &output,
-                type: plan.pointee.type, isOptional: plan.pointee.isOptional)
+        if plan.pointee.isDefault, value.isReplaced(isOptional: plan.pointee.isOptional) {
+            appendConstant(plan, of: shape, needsContent: needsContent, to: &output)
+        } else {
+            shape.text.withUnsafeBytes { text in
+                value.append(
+                    after: UnsafeRawBufferPointer(rebasing: text[plan.pointee.prefixBytes]), to: &output,
+                    type: plan.pointee.type, isOptional: plan.pointee.isOptional)
+            }
+            if needsContent { addContent(value, plan) }
         }
-        if needsContent { addContent(value, plan) }
         switch value {
-        case .string, .text, .number, .boolean, .milliseconds, .json: break
-        case .wrong: count(\.wrong, of: shape, plan)
+        case .string, .text, .number, .double, .boolean, .milliseconds(_, isAssumed: false), .json: break
+        case .milliseconds(_, isAssumed: true): count(\.assumed, of: shape, plan)
+        case .wrong: noteWrong(slice, of: shape, plan)
         case .null, .absent:
             if !plan.pointee.isOptional { count(\.missing, of: shape, plan) }
         }
-        if observer != nil { observer?.note(value, slice, table: shape.table, column: Int(plan.pointee.column)) }
+        guard observer != nil else { return }
+        observer?.note(value, slice, table: shape.table, column: Int(plan.pointee.column), type: plan.pointee.type)
     }
 
-    @inline(__always)
-    private static func isNumber(_ slice: JSONSlice?) -> Bool {
-        if let slice, case .number = slice.kind { true } else { false }
+    private mutating func appendConstant(
+        _ plan: UnsafePointer<LineShape.ColumnPlan>, of shape: LineShape, needsContent: Bool,
+        to output: inout JSONWriter
+    ) {
+        // The constant follows the prefix in the text.
+        let (start, end) = (Int(plan.pointee.prefix.lowerBound), Int(plan.pointee.constant.upperBound))
+        shape.text.withUnsafeBytes { output.append(raw: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+        if needsContent { addConstant(plan) }
+    }
+
+    /// Notes a value that its column could not have: the record goes out with a default in its place.
+    @inline(never)
+    private mutating func noteWrong(
+        _ slice: JSONSlice?, of shape: LineShape, _ plan: UnsafePointer<LineShape.ColumnPlan>
+    ) {
+        count(\.wrong, of: shape, plan)
+        isDefaulted = true
+        let (table, column) = (shape.table, Int(plan.pointee.column))
+        let number = counters.wrong[projection.counterOffsets[table] + column]
+        unreadable.add(slice, type: shape.type, table: table, column: column, number: number)
     }
 
     @inline(never)
@@ -202,13 +221,9 @@ extension LineProjector {
     ) {
         counters[keyPath: counter][projection.counterOffsets[shape.table] &+ Int(plan.pointee.column)] &+= 1
     }
+}
 
-    /// Returns the value of the first source that is present; nil if none is.
+extension JSONSlice? {
     @inline(__always)
-    func source(of plan: UnsafePointer<LineShape.ColumnPlan>, _ shape: LineShape, _ slots: Slots) -> JSONSlice? {
-        for source in Int(plan.pointee.sources.lowerBound)..<Int(plan.pointee.sources.upperBound) {
-            if let slice = slots[Int(shape.sources[source])] { return slice }
-        }
-        return nil
-    }
+    fileprivate var isText: Bool { if let self, case .string = self.kind { true } else { false } }
 }

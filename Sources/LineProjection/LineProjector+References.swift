@@ -22,20 +22,20 @@ extension LineProjector {
         _ slice: JSONSlice?, as plan: UnsafePointer<LineShape.ColumnPlan>,
         _ body: (inout LineProjector, ColumnValue) -> R
     ) -> R {
-        guard let slice, plan.pointee.reference >= 0, slice.kind == .string || slice.isInteger else {
-            return body(&self, ColumnValue(slice, as: plan.pointee.type))
-        }
-        // A backend whose ids are numbers has numbers in its references.
-        let isNumber = slice.kind != .string
-        if !isNumber, aliases == nil || slice.isEmptyString { return body(&self, .string(slice)) }
-        if slice.isNegativeZero {
-            return [UInt8(ascii: "0")].withUnsafeBytes { alias(of: $0, plan) { body(&$0, .text($1)) } }
-        }
-        if isNumber { return alias(of: slice.bytes, plan) { body(&$0, .text($1)) } }
-        return slice.withText { id in
-            withAlias(of: id, plan) { projector, alias in
-                body(&projector, alias.map { .text($0) } ?? .string(slice))
+        let value = plan.pointee.value(of: slice)
+        guard plan.pointee.reference >= 0 else { return body(&self, value) }
+        switch value {
+        case .string(let id) where aliases != nil:
+            return id.withText { text in
+                withAlias(of: text, plan) { body(&$0, $1.map { .text($0) } ?? value) }
             }
+        // A backend whose ids are numbers has numbers in its references, however it spells them.
+        case .text(let digits):
+            if let slice, let id = slice.integerOfOtherSpelling {
+                return id.withUnsafeBytes { alias(of: $0, plan) { body(&$0, .text($1)) } }
+            }
+            return alias(of: digits, plan) { body(&$0, .text($1)) }
+        default: return body(&self, value)
         }
     }
 

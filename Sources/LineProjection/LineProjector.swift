@@ -34,6 +34,10 @@ package struct LineProjector: Sendable {
     /// A link that names no record is 0. A link has its digest even if the client's schema version lacks the column.
     /// The next line overwrites the digests.
     package internal(set) var links: [UInt64] = []
+    /// True if a default stands in the last record for a value that its column could not have.
+    package internal(set) var isDefaulted = false
+    /// The first values of each column that it could not have; all are counted.
+    package internal(set) var unreadable = UnreadableValues()
     /// True if the last record has a value in a column of ``watch(_:)`` that is not the column's default.
     package internal(set) var bringsWatched = false
     /// The length in bytes of the last record's id, which the output has without escapes.

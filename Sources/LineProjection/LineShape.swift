@@ -36,14 +36,18 @@ final class LineShape: Sendable {
         let column: Int32
         let type: ColumnType
         let isOptional: Bool
+        /// The spellings of the column's values, which the shape keeps: not counted at each use.
+        let spelling: Unmanaged<ColumnSpelling>
         /// The range of ``LineShape/sources`` that are tried, in their order.
         let sources: Range<Int32>
         /// The text `,"name":`.
         let prefix: Range<Int32>
-        /// The text that is written if no source is present and the configuration has a value; empty if it has none.
+        /// The text of the value that the configuration has for the column; empty if it has none.
         ///
-        /// It follows the prefix.
+        /// It follows the prefix, and is written if no source is present.
         let constant: Range<Int32>
+        /// True if the constant also replaces a value that is wrong, and null in a column that is not optional.
+        let isDefault: Bool
         /// The index of that value in ``ContentPlan/constants``; −1 if there is none.
         let contentConstant: Int32
         /// The column's index in ``ContentPlan/identities``.
@@ -61,6 +65,12 @@ final class LineShape: Sendable {
         /// True if the client has the column.
         @inline(__always)
         var isWritten: Bool { seed >= 0 }
+
+        /// Returns a value of the backend as the column's.
+        @inline(__always)
+        func value(of slice: JSONSlice?) -> ColumnValue {
+            spelling._withUnsafeGuaranteedRef { ColumnValue(slice, as: type, $0) }
+        }
     }
 
     let type: String
@@ -85,6 +95,8 @@ final class LineShape: Sendable {
     let needsContent: Bool
     let sources: [Int32]
     let text: [UInt8]
+    /// Keeps what the plans refer to.
+    private let spellings: [ColumnSpelling]
 
     init(
         type: String, role: Role, table: Int, feed: Int, slots: SlotCompiler, idSlots: [Int32],
@@ -105,6 +117,16 @@ final class LineShape: Sendable {
         self.needsContent = needsContent
         sources = columns.sources
         text = columns.text
+        spellings = columns.spellings
+    }
+
+    /// Returns the value of a column's first source that is present; nil if none is.
+    @inline(__always)
+    func source(of plan: UnsafePointer<ColumnPlan>, _ slots: LineProjector.Slots) -> JSONSlice? {
+        for source in Int(plan.pointee.sources.lowerBound)..<Int(plan.pointee.sources.upperBound) {
+            if let slice = slots[Int(sources[source])] { return slice }
+        }
+        return nil
     }
 
     /// True if lines of the type carry data.

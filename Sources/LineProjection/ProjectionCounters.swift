@@ -18,6 +18,7 @@ package struct ProjectionCounters: Sendable {
     var linesByShape: [Int]
     var wrong: [Int]
     var missing: [Int]
+    var assumed: [Int]
     private var unknown: [(type: [UInt8], count: Int)] = []
     private var otherUnknown = 0
 
@@ -26,6 +27,7 @@ package struct ProjectionCounters: Sendable {
         linesByShape = Array(repeating: 0, count: projection.shapes.count)
         wrong = Array(repeating: 0, count: projection.counterCount)
         missing = wrong
+        assumed = wrong
     }
 
     /// The number of lines that came of each type of the configuration; types without lines are left out.
@@ -46,6 +48,19 @@ package struct ProjectionCounters: Sendable {
 
     /// The number of values that were replaced by defaults, summed over all columns.
     package var defaults: (wrong: Int, missing: Int) { (wrong.reduce(0, +), missing.reduce(0, +)) }
+
+    /// The columns with values that could not be read, or times whose zone is unknown, with their counts.
+    package var columnFaults: [ColumnFault] {
+        var faults: [ColumnFault] = []
+        for (table, offset) in projection.schema.tables.indices.map({ ($0, projection.counterOffsets[$0]) }) {
+            for column in projection.schema.tables[table].columns.indices {
+                let (wrong, assumed) = (wrong[offset + column], assumed[offset + column])
+                guard wrong > 0 || assumed > 0 else { continue }
+                faults.append(ColumnFault(table: table, column: column, unreadable: wrong, assumed: assumed))
+            }
+        }
+        return faults
+    }
 
     mutating func countUnknown(_ type: JSONSlice) {
         let index = type.withText { type in unknown.firstIndex { $0.type.elementsEqual(type) } }

@@ -37,7 +37,11 @@ struct LineQuarantine: Sendable {
             }
         }
         let surplus = max(0, entries.count - room)
-        let oldest = entries.sorted { ($0.value.lastSeen, $0.value.id) < ($1.value.lastSeen, $1.value.id) }
+        let oldest = entries.sorted { a, b in
+            let isFirst = a.value.line.reason.isDelivered
+            guard isFirst == b.value.line.reason.isDelivered else { return isFirst }
+            return (a.value.lastSeen, a.value.id) < (b.value.lastSeen, b.value.id)
+        }
         for (identity, _) in oldest.prefix(surplus) { entries[identity] = nil }
         dropped += surplus + max(0, lines.count - room)
     }

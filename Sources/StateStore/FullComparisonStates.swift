@@ -7,16 +7,18 @@ package import SyncModel
 ///
 /// Each request type has its name, the numbers and the digest, as in `8:AlbumsV1,17:1800000000000 0 0,6:a1b2c3,`. The
 /// numbers are the times when it was done, when it was last tried and since when deletions are held back (0: none are),
-/// and, if there are any, the number of successive failed attempts.
+/// then, if one of the two is not 0, the number of successive failed attempts, and 1 if records have defaults in place of
+/// values.
 package enum FullComparisonStates {
     /// Returns the one spelling of the states, by request type in the order of the bytes.
     package static func encode(_ comparisons: [String: FullComparison]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (type, comparison) in comparisons.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             Netstrings.append(type.utf8, to: &bytes)
-            let failures = comparison.failures > 0 ? " \(comparison.failures)" : ""
+            let defaults = comparison.hasDefaults ? " 1" : ""
+            let rest = comparison.failures > 0 || comparison.hasDefaults ? " \(comparison.failures)\(defaults)" : ""
             Netstrings.append(
-                "\(comparison.doneAt) \(comparison.triedAt) \(comparison.blockedAt)\(failures)".utf8, to: &bytes)
+                "\(comparison.doneAt) \(comparison.triedAt) \(comparison.blockedAt)\(rest)".utf8, to: &bytes)
             Netstrings.append(comparison.mapping.utf8, to: &bytes)
         }
         return bytes
@@ -33,13 +35,15 @@ package enum FullComparisonStates {
                 let mapping = Netstrings.next(in: &rest)
             else { return nil }
             let parts = numbers.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
-            guard (3...4).contains(parts.count), let doneAt = parts[0], let triedAt = parts[1], let blocked = parts[2],
-                let failures = parts.count == 4 ? parts[3] : 0, (0...Int64(Int32.max)).contains(failures),
+            guard (3...5).contains(parts.count), let doneAt = parts[0], let triedAt = parts[1], let blocked = parts[2],
+                let failures = parts.count > 3 ? parts[3] : 0, (0...Int64(Int32.max)).contains(failures),
+                parts.count < 5 || parts[4] == 1,
                 times.contains(doneAt), times.contains(triedAt), times.contains(blocked), comparisons[type] == nil
             else { return nil }
             comparisons[type] = FullComparison(
                 doneAt: Instant(milliseconds: doneAt), triedAt: Instant(milliseconds: triedAt), mapping: mapping,
-                blockedAt: Instant(milliseconds: blocked), failures: Int(failures))
+                blockedAt: Instant(milliseconds: blocked), failures: Int(failures),
+                hasDefaults: parts.count == 5)
         }
         return comparisons
     }

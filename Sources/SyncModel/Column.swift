@@ -29,9 +29,29 @@ package struct Column: Hashable, Sendable {
         case literal(Literal)
     }
 
-    /// The form in which timestamps are sent to the backend.
+    /// The form in which a backend writes and takes timestamps.
     package enum TimestampFormat: String, CaseIterable, Sendable {
-        case iso, millis, seconds
+        /// ISO 8601, in UTC or with the offset of the column's zone; numbers are milliseconds.
+        case iso
+        /// Milliseconds since 1970.
+        case millis
+        /// Whole seconds since 1970; numbers that come may have a fraction.
+        case seconds
+        /// An HTTP date (RFC 9110, 5.6.7); numbers are milliseconds.
+        case http
+    }
+
+    /// The backend's own words for true and false.
+    package struct BooleanWords: Hashable, Sendable {
+        /// The word for true, a text or a number.
+        package var yes: Literal
+        /// The word for false, a text or a number.
+        package var no: Literal
+        /// Creates a pair of words.
+        package init(yes: Literal, no: Literal) {
+            self.yes = yes
+            self.no = no
+        }
     }
 
     /// The values that the backend accepts, and a substitute for all others.
@@ -65,8 +85,22 @@ package struct Column: Hashable, Sendable {
     package var isVersion = false
     /// The table whose ids the column holds.
     package var reference: String?
-    /// The form in which the column's timestamps are sent to the backend.
+    /// True if only values of the column's own type are taken: nothing in another spelling.
+    package var isStrict = false
+    /// The form in which the backend has the column's timestamps.
     package var timestampFormat = TimestampFormat.iso
+    /// The zone of times that come without one; nil takes them as UTC, which is counted.
+    package var zone: ZoneOffsets?
+    /// True if the backend has the column's numbers as texts, and gets them as texts.
+    package var isDecimal = false
+    /// True if the backend has the column's texts as numbers, and gets those that are numbers as such.
+    package var isSentAsNumber = false
+    /// The words that the backend has for the column's truth values; nil takes the usual ones.
+    package var words: BooleanWords?
+    /// True if a text column takes objects and arrays as their JSON text, and sends such a text as the value.
+    package var nestsJSON = false
+    /// The value that stands in for one that is missing or cannot be read; nil is the type's default.
+    package var fallback: Literal?
     /// The values that the backend accepts; nil if there is no restriction.
     package var oneOf: OneOf?
     /// The most Unicode scalars that the backend accepts in a pushed text; nil if there is no limit.

@@ -21,8 +21,18 @@ package struct QuarantinedLine: Hashable, Sendable {
         case noID = "record.no_id"
         /// An id that clients cannot store.
         case unsafeID = "record.unsafe_id"
+        /// A value that its column could not have: the record went out with the column's default.
+        ///
+        /// Its bytes describe the value: column and shape.
+        case unreadableValue = "record.unreadable_value"
         /// Data of a type that cannot be a record.
         case notARecord = "record.not_an_object"
+
+        /// The code of a line whose record went out all the same: such entries give way if the quarantine is full.
+        package static let delivered = unreadableValue.rawValue
+
+        /// True if the record went out all the same.
+        package var isDelivered: Bool { rawValue == Self.delivered }
     }
 
     /// The reason why the line is in quarantine.

@@ -13,6 +13,7 @@ extension Metric {
         case .requests: ["kind", "status"]
         case .rows, .deletions, .rowBytes: ["table", "direction"]
         case .conflicts: ["table"]
+        case .columnValues: ["table", "column", "problem"]
         case .fullStreams: ["reason"]
         case .checkpointLag: ["age"]
         case .calls: ["status"]
@@ -51,6 +52,9 @@ extension Metric {
         case .identities: "Callers identified: known, or asked of the backend."
         case .quarantinedLines: "Lines that pulls have put into quarantine."
         case .repairedValues: "Values that were replaced by a default, or repaired."
+        case .columnValues:
+            "Values of a column that could not be taken as they came: unreadable (apps got the column's default), no_zone "
+                + "(times taken as UTC) or repaired (values of pushes)."
         case .ledgerRepairs: "Changes that the stream had missed and a full comparison has found."
         case .heldBack: "Deletions held back because too many records were missing."
         case .breakerOpenings: "How often syncs were refused for a while because the backend did not answer."

@@ -21,6 +21,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case identities = "rind_identities_total"
     case quarantinedLines = "rind_quarantined_lines_total"
     case repairedValues = "rind_repaired_values_total"
+    case columnValues = "rind_column_values_total"
     case ledgerRepairs = "rind_ledger_repairs_total"
     case heldBack = "rind_held_back_deletions_total"
     case breakerOpenings = "rind_breaker_openings_total"

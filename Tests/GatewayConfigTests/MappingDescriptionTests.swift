@@ -17,7 +17,7 @@ import Testing
     @Test func `it is the same for the same table and says everything that a pull of the version uses`() throws {
         #expect(
             try description() == """
-                table 6:albums
+                table 6:albums values 2
                 feed 0 8:AlbumsV1
                 upsert 7:AlbumV1 of 0 id .2:id
                 delete 13:AlbumDeleteV1 of 0 by .7:albumId
@@ -25,7 +25,7 @@ import Testing
                 """)
         #expect(
             try description(at: 12) == """
-                table 6:albums
+                table 6:albums values 2
                 feed 0 8:AlbumsV2
                 upsert 7:AlbumV2 of 0 id .2:id
                 delete 13:AlbumDeleteV1 of 0 by .7:albumId

@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         (#"{"number":"X","text":"U","plain":"X"}"#, #"{"number":7,"text":"0-1","plain":"X"}"#, [String]()),
         (#"{"number":"12345678901234567890","text":"V"}"#, #"{"number":12345678901234567890,"text":"V"}"#, []),
-        (#"{"number":"","text":null}"#, #"{"number":"","text":null}"#, []),
+        (#"{"number":"","text":null}"#, #"{"number":null,"text":null}"#, []),
         (#"{"number":null}"#, #"{"number":null}"#, []),
         (#"{"number":"gone","text":"7"}"#, #"{"number":"gone","text":"7"}"#, ["number"]),
         (#"{"number":"007"}"#, #"{"number":"007"}"#, ["number"]),

@@ -111,7 +111,7 @@ import Testing
             bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":null}}"#)
                 == .quarantined(.noID, scope: .nothing))
         #expect(
-            bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":5}}"#)
+            bench.result(#"{"type":"AssetOcrDeleteV1","data":{"assetId":[5]}}"#)
                 == .quarantined(.unsafeID, scope: .nothing))
     }
 
@@ -227,7 +227,7 @@ import Testing
             ])
         var bench = ProjectionBench(table)
         func expect(_ data: String, _ columns: String, type: String = "AV1", c: String = #""a\"b""#) {
-            let rest = #""kind":"\#(type)","fix":2.5,"c":\#(c),"d":true,"e":"","j":"{}""#
+            let rest = #""kind":"\#(type)","fix":2.5,"c":\#(c),"d":true,"e":"1","j":"{}""#
             #expect(
                 bench.text(#"{"type":"\#(type)","data":{"id":"1",\#(data)}}"#) == #"{"id":"1",\#(columns),\#(rest)}"#)
         }

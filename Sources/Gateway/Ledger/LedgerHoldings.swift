@@ -19,16 +19,31 @@ struct LedgerHoldings {
     func held(
         _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline, isStreamed: Bool = false
     ) async throws -> Set<String> {
-        guard table.isLedgered, outline.base != nil, !ids.isEmpty else { return [] }
+        guard outline.base != nil else { return [] }
+        // A push leaves no hash of the content.
+        return try await found(ids, of: table, in: outline) { !isStreamed || $0.content != nil }
+    }
+
+    /// Returns the ids of one table whose records went out with a default in place of a value that could not be read.
+    ///
+    /// - Throws: `LedgerError` if the ledger is damaged, or the store's errors.
+    func defaulted(
+        _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline
+    ) async throws -> Set<String> {
+        try await found(ids, of: table, in: outline) { $0.isDefaulted }
+    }
+
+    private func found(
+        _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline, where fits: (LedgerView) -> Bool
+    ) async throws -> Set<String> {
+        guard table.isLedgered, !ids.isEmpty else { return [] }
         var view = try LedgerView(
             source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
             shape: LedgerShape(table: table), key: key)
-        var held: Set<String> = []
+        var found: Set<String> = []
         for (hash, id) in ids.map({ (IDHash(id: $0, key: key), $0) }).sorted(by: { $0.0 < $1.0 }) {
-            guard try await view.seek(to: hash), view.state == .held else { continue }
-            // A push leaves no hash of the content.
-            if !isStreamed || view.content != nil { held.insert(id) }
+            if try await view.seek(to: hash), view.state == .held, fits(view) { found.insert(id) }
         }
-        return held
+        return found
     }
 }

@@ -145,7 +145,7 @@ struct PullRunner {
         row.ids = device.ids
         try await scope.giveBackCommitting(
             PullCommit(
-                row: row, replica: isNewReplica ? .new : .existing, quarantined: stream.spooler.quarantined,
+                row: row, replica: isNewReplica ? .new : .existing, quarantined: scope.quarantined(stream.spooler),
                 result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
                 ledgersRead: device.ledgersRead,
                 delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
@@ -273,7 +273,7 @@ extension PullRunner {
         figures.linesKept = taken.lines
         figures.lines = counts.lines - taken.lines
         figures.quarantined = counts.quarantined - taken.quarantined
-        figures.repaired = stream.spooler.defaulted
+        figures.note(stream.spooler.values(of: scope.schema).problems)
         figures.unknownTypes = counts.unknownTypes - taken.unknownTypes
         figures.backendBytes = counts.bytes - taken.bytes
         guard counts.unresolvedDeletes > 0 else { return }

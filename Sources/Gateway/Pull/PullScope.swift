@@ -44,6 +44,14 @@ final class PullScope: Sendable {
     /// The backend's client, with the logger of this request.
     var backend: BackendClient { services.backend(logging: logger) }
 
+    /// Returns the lines and values to quarantine, and logs the columns whose values are to be reported now.
+    func quarantined(_ spooler: StreamSpooler) -> [QuarantinedLine] {
+        let values = spooler.values(of: schema)
+        let due = services.values.due(values.problems, at: now)
+        values.log(due, to: logger)
+        return spooler.quarantined + values.quarantined(for: due)
+    }
+
     /// Returns the state's knowledge about the caller and the presented cursor.
     func context() async throws -> StoredPullContext {
         if let known { return known }

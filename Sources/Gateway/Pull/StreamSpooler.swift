@@ -34,8 +34,10 @@ struct StreamSpooler: Sendable {
 
     /// The counts of what was received so far.
     var counts: StreamIntake.Counts { intake.counts }
-    /// The number of values that were replaced by their column's default.
-    var defaulted: Int { intake.defaulted }
+    /// Returns the values that could not be taken as they came.
+    func values(of schema: Schema) -> PulledValues {
+        PulledValues(intake.columnFaults, intake.unreadable, schema: schema)
+    }
     /// The quarantined lines.
     var quarantined: [QuarantinedLine] { intake.quarantined }
     /// The flaws of the lines so far.

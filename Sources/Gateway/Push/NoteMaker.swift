@@ -40,7 +40,7 @@ struct NoteMaker: Sendable {
         let columns = table.links.map { table.columns[$0.column] }
         guard !columns.isEmpty else { return [] }
         return try reader.withRecord(of: operation) { record in
-            columns.map { LinkDigest.of(record.member($0.name), as: $0.type, key: hashKey) }
+            columns.map { LinkDigest.of(record.member($0.name), ColumnSpelling($0, of: .client), key: hashKey) }
         } ?? []
     }
 }

@@ -35,10 +35,12 @@ struct OperationReader: Sendable {
     private let schema: Schema
     private let changes: PushChanges
     private let sanitizers: [RecordSanitizer]
-    private let limits: JSONValue.Limits
+    private let depth: Int
     private let sendsChanged: Bool
     /// Records whose updates always carry all columns, because an earlier change of them is in quarantine.
     var wholeRecords: Set<PushedRecordKey> = []
+    /// Records that went out with defaults in place of values that could not be read: no such default is sent.
+    var defaulted: Set<PushedRecordKey> = []
     /// Translates the client's ids to the backend's.
     var ids: PushedIDs
     /// The values of the records that have been read so far that did not fit.
@@ -56,8 +58,8 @@ struct OperationReader: Sendable {
         self.sendsChanged = sendsChanged
         self.changes = changes
         ids = PushedIDs(schema: schema)
-        sanitizers = schema.tables.map { RecordSanitizer(table: $0, depth: depth) }
-        limits = JSONValue.Limits(bytes: changes.bytes.count, depth: depth, elements: changes.bytes.count)
+        sanitizers = schema.tables.map { RecordSanitizer(table: $0) }
+        self.depth = depth
     }
 
     /// Returns the client's name of an operation's table.
@@ -68,14 +70,30 @@ struct OperationReader: Sendable {
         PushedRecordKey(table: tableName(of: operation), id: operation.id)
     }
 
-    /// Returns the record as the client sent it; empty for a deletion.
-    func bytes(of operation: PushOperation) -> [UInt8] { operation.range.map { Array(changes.bytes[$0]) } ?? [] }
+    /// Returns the record as the client sent it, without the columns that must not be sent; empty for a deletion.
+    func bytes(of operation: PushOperation) -> [UInt8] {
+        guard let range = operation.range else { return [] }
+        let bytes = Array(changes.bytes[range])
+        guard operation.kind == .update, defaulted.contains(key(of: operation)),
+            let record = try? JSONValue.parse(
+                bytes, limits: .init(bytes: bytes.count, depth: depth, elements: bytes.count))
+        else { return bytes }
+        let sanitizer = sanitizers[operation.table]
+        let whole = sanitizer.sanitize(record)
+        let kept = Set(sanitizer.withoutDefaults(whole).values.map(\.column.name))
+        let left = Set(whole.values.map(\.column.name)).subtracting(kept)
+        return JSONValue.object((record.members ?? []).filter { !left.contains($0.name) }).serialised
+    }
 
     /// Returns the content of an operation.
     func content(of operation: PushOperation) throws -> Content {
         let table = schema.tables[operation.table]
         var treatment = ids.treatment(of: operation)
-        var record = try self.record(of: operation).map { sanitizers[operation.table].sanitize($0) }
+        let sanitizer = sanitizers[operation.table]
+        var record = try withRecord(of: operation) { sanitizer.sanitize($0) }
+        if !defaulted.isEmpty, operation.kind == .update, defaulted.contains(key(of: operation)) {
+            record = record.map(sanitizer.withoutDefaults)
+        }
         if let columns = record?.repaired, !columns.isEmpty {
             repaired.note(columns, of: table.name, at: operation.range?.lowerBound ?? 0)
         }
@@ -105,21 +123,13 @@ struct OperationReader: Sendable {
             treatment: treatment)
     }
 
-    /// Returns the record as the client sent it; nil for a deletion.
-    private func record(of operation: PushOperation) throws -> JSONValue? {
-        guard let range = operation.range else { return nil }
-        return try changes.bytes.withUnsafeBytes { bytes in
-            try JSONValue.parse(UnsafeRawBufferPointer(rebasing: bytes[range]), limits: limits)
-        }
-    }
-
     /// Passes the record as the client sent it to `body`, as slices valid only during the call; returns nil for a
     /// deletion.
     func withRecord<R>(of operation: PushOperation, _ body: (JSONSlice) throws -> R) throws -> R? {
         guard let range = operation.range else { return nil }
         return try changes.bytes.withUnsafeBytes { bytes in
             try body(
-                JSONScanner.document(UnsafeRawBufferPointer(rebasing: bytes[range]), maximumDepth: limits.depth))
+                JSONScanner.document(UnsafeRawBufferPointer(rebasing: bytes[range]), maximumDepth: depth))
         }
     }
 

@@ -36,7 +36,7 @@ struct PushAnswerMaker {
     /// Returns the answer with a receipt's contents.
     func answer(_ receipt: Receipt) -> PushAnswer {
         var figures = scope.figures
-        figures.repaired = scope.reader.repaired.count
+        figures.note(scope.reader.repaired.problems)
         if scope.settings.rejected == .quarantine { figures.quarantined = rejected.count }
         return PushAnswer(
             figures: figures, status: receipt.status, contentType: receipt.contentType, body: receipt.body)

@@ -21,7 +21,7 @@ extension PushRecoveryRunner {
             // The path in the stream, which may differ from the one in requests.
             let paths = column.sources.compactMap { if case .path(let path, _) = $0 { path } else { nil } }
             guard let path = paths.first ?? column.outgoingPath else { return nil }
-            return CreationSearch.Mark.Value(path: path, value: member.value)
+            return CreationSearch.Mark.Value(path: path, column: column, value: member.value)
         }
         return parts.isEmpty ? nil : parts
     }

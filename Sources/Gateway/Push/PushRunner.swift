@@ -130,6 +130,7 @@ extension PushRunner {
         row = context.row
         acceptance.vector = row?.vector
         scope.reader.ids = try await PushedIDs.load(for: scope, outline: context.ledger)
+        scope.reader.defaulted = try await scope.defaulted(at: context)
         let replica = row?.replica.description
         scope.figures.replica = replica
         // A retry is of another push than the one that the log's line is about.

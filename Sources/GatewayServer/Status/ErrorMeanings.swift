@@ -117,6 +117,10 @@ enum ErrorMeanings {
         push.unknown_outcome: it is unknown whether the backend has applied the push
         push.unknown_names: a push has tables or columns that are not in the configuration: dropped records and \
         values were left out, and tables and columns name the first of them; once a push
+        pull.unreadable_values: values of a column cannot be read, so apps get its default; once an hour for each \
+        column, with table, column, the number of values since the last time, and the shape and record of the \
+        first
+        pull.times_without_zone: times of a column name no zone and are taken as UTC; once an hour for each column
         push.repaired_values: values of an accepted push did not fit their columns: the backend got the column's \
         default instead, in place of what it had, or a text that was cut; columns names the first of the columns
         push.cascade_unknown: with cascade = gateway: the descendants of deleted records are unknown, because the \
@@ -256,6 +260,9 @@ enum ErrorMeanings {
         record.no_id: no id where the table looks for it
         record.unsafe_id: an id that apps cannot hold
         record.not_an_object: the data of the line is not an object
+        record.unreadable_value: a value that its column cannot have without a loss; the record goes out with the \
+        column's default in its place, and the entry has the column and the value's shape, never the value. The \
+        first three records of each column, once an hour
         line.no_token: no ack, an empty one, or one that is too long; if the stream breaks after it, it is resumed \
         from an earlier line
         line.number_token: ack is a number; its text is used, but many languages change numbers of more than 15 \

@@ -47,12 +47,12 @@ extension PostgresStateStore {
             PostgresStatement(
                 """
                 WITH surplus AS (
-                    DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine ORDER BY last_seen, id
+                    DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine ORDER BY reason <> $3, last_seen, id
                         LIMIT greatest(0, (SELECT count(*) FROM quarantine) - $1)) RETURNING 1
                 )
                 UPDATE meta SET value = value + $2 + (SELECT count(*) FROM surplus)
                 WHERE key = 'quarantine_dropped' AND $2 + (SELECT count(*) FROM surplus) > 0
-                """, [.int(room), .int(max(0, lines.count - room))])
+                """, [.int(room), .int(max(0, lines.count - room)), .text(QuarantinedLine.Reason.delivered)])
         ]
     }
 

@@ -61,8 +61,10 @@ extension Database {
         let surplus = max(0, Int(try integer("SELECT count(*) FROM quarantine") ?? 0) - room)
         if surplus > 0 {
             try run(
-                "DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine ORDER BY last_seen, id LIMIT ?)",
-                [surplus])
+                """
+                DELETE FROM quarantine WHERE id IN
+                    (SELECT id FROM quarantine ORDER BY reason <> ?2, last_seen, id LIMIT ?1)
+                """, [surplus, QuarantinedLine.Reason.delivered])
         }
         let dropped = surplus + max(0, lines.count - room)
         guard dropped > 0 else { return }

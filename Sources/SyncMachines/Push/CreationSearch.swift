@@ -21,11 +21,14 @@ package struct CreationSearch: Sendable {
         package struct Value: Hashable, Sendable {
             /// The path of the value.
             package var path: Path
-            /// The value.
+            /// The column whose value it is.
+            package var column: Column
+            /// The value, as it was sent.
             package var value: JSONValue
             /// Creates a value at a path.
-            package init(path: Path, value: JSONValue) {
+            package init(path: Path, column: Column, value: JSONValue) {
                 self.path = path
+                self.column = column
                 self.value = value
             }
         }
@@ -58,12 +61,20 @@ package struct CreationSearch: Sendable {
         let ids: [Path]
     }
 
+    private struct SoughtValue {
+        let path: Path
+        let spelling: ColumnSpelling
+        let meaning: JSONValue
+    }
+
     private let rules: EnvelopeRules
     private let subjects: [Subject]
     private let targets: [String: Target]
     /// The subjects by their client ids, by table and path.
     private let references: [Int: [(path: Path, subjects: [String: Int])]]
     private var splitter: LineSplitter
+    /// The values by which the subjects are searched, each as its column has it.
+    private let sought: [[SoughtValue]]
     /// The ids of the candidate rows, by subject.
     private var candidates: [Int: Set<String>] = [:]
 
@@ -71,6 +82,16 @@ package struct CreationSearch: Sendable {
     package init(_ subjects: [Subject], schema: Schema, rules: EnvelopeRules, maximumLine: Int = 8 << 20) {
         self.subjects = subjects
         self.rules = rules
+        sought = subjects.map { subject in
+            guard case .values(let values) = subject.mark else { return [] }
+            return values.map { value in
+                let spelling = ColumnSpelling(value.column, of: .backend)
+                let meaning = value.value.serialised.withUnsafeBytes { bytes in
+                    ColumnValue(try? JSONScanner.document(bytes, maximumDepth: .max), spelling).meaning
+                }
+                return SoughtValue(path: value.path, spelling: spelling, meaning: meaning)
+            }
+        }
         splitter = LineSplitter(maximumLength: maximumLine)
         var targets: [String: Target] = [:]
         var references: [Int: [Path: [String: Int]]] = [:]
@@ -141,8 +162,10 @@ package struct CreationSearch: Sendable {
             candidates[index] = [min(candidates[index]?.first ?? id, id)]
         }
         for (index, subject) in subjects.enumerated() where subject.table == target.table {
-            guard case .values(let values) = subject.mark else { continue }
-            let isEqual = values.allSatisfy { data.value(at: $0.path)?.equals($0.value) ?? $0.value.isNull }
+            guard case .values = subject.mark else { continue }
+            let isEqual = sought[index].allSatisfy {
+                ColumnValue(data.value(at: $0.path), $0.spelling).meaning == $0.meaning
+            }
             // The last state of a row counts.
             guard isEqual else {
                 candidates[index]?.remove(id)
@@ -183,16 +206,5 @@ extension JSONSlice {
         case .number: isInteger ? spelling : nil
         default: nil
         }
-    }
-
-    /// Returns true if it equals a value: numbers and texts by their meaning, everything else as JSON.
-    fileprivate func equals(_ value: JSONValue) -> Bool {
-        if let text = value.string { return kind == .string && string == text }
-        if let number = value.double { return double == number }
-        if let flag = value.bool { return bool == flag }
-        if value.isNull { return isNull }
-        let limits = JSONValue.Limits(bytes: bytes.count, depth: 128, elements: bytes.count)
-        guard let own = try? JSONValue.parse(Array(bytes), limits: limits) else { return false }
-        return own == value
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import JSONBytes
+import LineProjection
 package import SyncModel
 
 /// Turns a pushed record into what the backend takes: whitelisted columns, repaired values, the backend's types.
@@ -9,94 +10,61 @@ package import SyncModel
 /// What is slightly wrong is repaired and counted, never refused: a client sends the same record again on every sync,
 /// so a refusal would stop it for good (push rules 8, 9 and 10).
 package struct RecordSanitizer: Sendable {
-    private let table: Table
-    private let depth: Int
+    private let columns: [OutgoingColumn]
+    private let names: NameTable
 
-    /// Creates a sanitizer for the records of one table; `depth` limits the nesting of `json` columns.
-    package init(table: Table, depth: Int = 64) {
-        self.table = table
-        self.depth = depth
+    /// Creates a sanitizer for the records of one table.
+    package init(table: Table) {
+        columns = table.columns.map(OutgoingColumn.init)
+        names = NameTable(table.columns.map(\.name))
     }
 
     /// Takes the object that the client sent.
-    package func sanitize(_ record: JSONValue) -> SanitizedRecord {
+    package func sanitize(_ record: JSONSlice) -> SanitizedRecord {
         var result = SanitizedRecord()
-        let members = record.members ?? []
-        var known = 0
-        for column in table.columns {
-            // A name stands once in a parsed object.
-            guard let sent = members.first(where: { $0.name == column.name })?.value else { continue }
-            known += 1
-            guard !column.isReadonly || column.isVersion else { continue }
-            let value = convert(sent, for: column)
-            if column.isVersion { result.version = value.value }
-            guard !column.isReadonly else { continue }
-            if value.isRepaired { result.repaired.append(column.name) }
-            result.values.append((column, value.value))
+        var sent = [JSONSlice?](repeating: nil, count: columns.count)
+        record.forEachMember { name, value in
+            let index = names.index(of: name)
+            if index >= 0 {
+                sent[index] = value
+            } else if name.equals("_changed" as StaticString) {
+                // WatermelonDB's own bookkeeping: names with commas between them, empty where nothing is known.
+                guard let names = value.string, !names.isEmpty else { return }
+                result.changed = Set(names.split(separator: ",").map(String.init))
+            } else if !name.equals("id" as StaticString), !name.equals("_status" as StaticString) {
+                result.dropped += 1
+            }
         }
-        // WatermelonDB's own bookkeeping: names with commas between them, empty where nothing is known.
-        for member in members where ["id", "_status", "_changed"].contains(member.name) {
-            known += 1
-            guard member.name == "_changed", let names = member.value.string, !names.isEmpty else { continue }
-            result.changed = Set(names.split(separator: ",").map(String.init))
+        for (column, slice) in zip(columns, sent) {
+            guard let slice, !column.column.isReadonly || column.column.isVersion else { continue }
+            let value = column.value(of: slice)
+            if column.column.isVersion { result.version = value.value }
+            guard !column.column.isReadonly else { continue }
+            if value.isRepaired { result.repaired.append(column.column.name) }
+            result.values.append((column.column, value.value))
         }
-        result.dropped = members.count - known
         return result
     }
 
-    private func convert(_ sent: JSONValue, for column: Column) -> (value: JSONValue, isRepaired: Bool) {
-        if sent.isNull, column.isOptional { return (.null, false) }
-        switch column.type {
-        case .string: return text(sent, for: column)
-        case .number:
-            guard let number = sent.number, number.double != nil else { return (fallback(.integer(0), column), true) }
-            return (sent, false)
-        case .boolean:
-            if sent.bool != nil { return (sent, false) }
-            // SQLite has no booleans: clients may hold them as 1 and 0.
-            if let number = sent.double, number == 0 || number == 1 { return (.bool(number == 1), false) }
-            return (fallback(.bool(false), column), true)
-        case .timestamp:
-            guard let number = sent.double, let milliseconds = Int64(exactly: number.rounded(.towardZero)) else {
-                return (fallback(timestamp(0, column.timestampFormat), column), true)
-            }
-            return (timestamp(milliseconds, column.timestampFormat), false)
-        case .json: return nested(sent, for: column)
+    /// Takes the object that a client would send.
+    package func sanitize(_ record: JSONValue) -> SanitizedRecord {
+        record.serialised.withUnsafeBytes { bytes in
+            (try? JSONScanner.document(bytes, maximumDepth: .max)).map(sanitize) ?? SanitizedRecord()
         }
     }
 
-    private func text(_ sent: JSONValue, for column: Column) -> (JSONValue, Bool) {
-        guard let text = sent.string else { return (fallback(.string(column.oneOf?.fallback ?? ""), column), true) }
-        if let rule = column.oneOf, !rule.allowed.contains(text) { return (.string(rule.fallback), true) }
-        // NUL is refused by many databases; genuine clients can hold it.
-        let hasNUL = text.utf8.contains(0)
-        let limit = column.maximumLength ?? .max
-        // As few bytes cannot be more scalars.
-        let isLong = text.utf8.count > limit && text.unicodeScalars.count > limit
-        guard hasNUL || isLong else { return (sent, false) }
-        let repaired = text.unicodeScalars.prefix(limit).map { $0.value == 0 ? "\u{FFFD}" : $0 }
-        return (.string(String(String.UnicodeScalarView(repaired))), true)
-    }
-
-    private func nested(_ sent: JSONValue, for column: Column) -> (JSONValue, Bool) {
-        guard let text = sent.string else { return (sent, false) }
-        if text.isEmpty { return (.null, false) }
-        guard
-            let value = try? JSONValue.parse(
-                text, limits: JSONValue.Limits(bytes: text.utf8.count, depth: 512, elements: text.utf8.count))
-        else {
-            return (fallback(.null, column), true)
+    /// Returns a record without the columns that hold their default and that the client does not say it has changed.
+    ///
+    /// It is for a record that went out with a default in place of a value that could not be read: the default must not
+    /// overwrite the value.
+    package func withoutDefaults(_ record: SanitizedRecord) -> SanitizedRecord {
+        let defaults = Dictionary(columns.map { ($0.column.name, $0.fallback) }) { first, _ in first }
+        let changed = record.changed ?? []
+        var record = record
+        record.values.removeAll { column, value in
+            guard let fallback = defaults[column.name], !changed.contains(column.name) else { return false }
+            return value == fallback || value.double.map { $0 == fallback.double } ?? false
         }
-        return (value, false)
-    }
-
-    private func fallback(_ value: JSONValue, _ column: Column) -> JSONValue { column.isOptional ? .null : value }
-
-    private func timestamp(_ milliseconds: Int64, _ format: Column.TimestampFormat) -> JSONValue {
-        switch format {
-        case .millis: .integer(milliseconds)
-        case .seconds: .integer(milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0))
-        case .iso: .string(ISO8601.text(milliseconds: milliseconds))
-        }
+        return record
     }
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The times and the results of a replica's full comparisons of one request type.
+/// The knowledge that a cursor keeps of one request type: the times and the results of its full comparisons.
 ///
 /// Stored in the cursor row by request type. A type without an entry has never been compared, nor has that been tried.
 package struct FullComparison: Hashable, Sendable {
@@ -20,14 +20,20 @@ package struct FullComparison: Hashable, Sendable {
     package var blockedAt: Instant
     /// The number of successive attempts that failed because of the backend's stream or lack of room for it.
     package var failures: Int
+    /// True if records of the type are on the device with a default in place of a value that could not be read.
+    package var hasDefaults: Bool
 
     /// Creates a full comparison.
-    package init(doneAt: Instant, triedAt: Instant = 0, mapping: String, blockedAt: Instant = 0, failures: Int = 0) {
+    package init(
+        doneAt: Instant, triedAt: Instant = 0, mapping: String, blockedAt: Instant = 0, failures: Int = 0,
+        hasDefaults: Bool = false
+    ) {
         self.doneAt = doneAt
         self.triedAt = triedAt
         self.mapping = mapping
         self.blockedAt = blockedAt
         self.failures = failures
+        self.hasDefaults = hasDefaults
     }
 
     /// True if the type was ever compared; until then the ledger of its tables is not reliable.

@@ -51,7 +51,7 @@ struct ColumnAdvice {
     var remarks: [SampleRemark] {
         // A column that the configuration itself gives a value is never looked up.
         guard records > 0 else { return [] }
-        return [wrongType, missing, text, size].compactMap { $0 }
+        return [wrongType, spelling, missing, text, size].compactMap { $0 }
     }
 
     private var name: String { "\(table).\(column.name)" }
@@ -76,15 +76,60 @@ struct ColumnAdvice {
         let certainty: SampleRemark.Certainty = facts.values == 0 ? .certain : .likely
         let head = "\(facts.wrong) of \(records) values do not fit '\(column.type.rawValue)'\(example)"
         let remedy = facts.wrongIsDate ? "; make a date a 'timestamp'" : better.map { "; '\($0)' would take it" }
-        return remark(certainty, head + "; apps get \(fallback)" + (remedy ?? ""))
+        return remark(certainty, head + "; apps get \(fallback)" + (remedy ?? wordsRemedy ?? ""))
     }
+
+    private var wordsRemedy: String? {
+        words.map { "; if these are its words for true and false: \(ColumnLine(column: column, addition: $0))" }
+    }
+
+    /// The attribute for the two words that came; nil if there are others.
+    private var words: String? {
+        let words = facts.words.sorted()
+        guard column.type == .boolean, column.words == nil, words.count == 2 else { return nil }
+        let first = Self.trueWords.contains(words[0].lowercased()) ? 0 : 1
+        return "true \(words[first]) false \(words[1 - first])"
+    }
+
+    private static let trueWords: Set<String> = [
+        "\"active\"", "\"enabled\"", "\"j\"", "\"ja\"", "\"oui\"", "\"s\"", "\"si\"",
+    ]
+
+    /// Says in which other spelling values come, and with which attribute the backend gets them back in it.
+    private var spelling: SampleRemark? {
+        let (count, kind) = (facts.converted, facts.convertedKind)
+        guard count > 0 else { return nil }
+        let head = "\(count) of \(records) values come in another spelling and are converted"
+        if facts.local > 0 {
+            guard column.zone == nil else { return nil }
+            return remark(
+                .likely,
+                "\(facts.local) of \(records) times name no zone and are taken as UTC; say so, or name theirs: "
+                    + "\(ColumnLine(column: column, addition: "zone UTC"))")
+        }
+        let addition: String?
+        switch (column.type, kind) {
+        case (.number, .string): addition = column.isDecimal ? nil : "decimal"
+        case (.boolean, _): addition = words
+        case (.string, .number): addition = column.isSentAsNumber || column.reference != nil ? nil : "as number"
+        case (.timestamp, .string): addition = column.timestampFormat == .http ? nil : "as http"
+        default: addition = nil
+        }
+        guard let addition, !column.isReadonly, column.type != .timestamp || isHTTP else { return nil }
+        return remark(
+            .possible, head + "; for the backend to get them back so: \(ColumnLine(column: column, addition: addition))"
+        )
+    }
+
+    /// True if the times that were converted are HTTP dates.
+    private var isHTTP: Bool { facts.convertedExample?.hasSuffix("GMT\"") == true }
 
     private var better: String? {
         switch facts.wrongKind {
         case .string: "string"
         case .number: [.string, .boolean].contains(column.type) ? "number" : nil
         case .boolean: "boolean"
-        case .object, .array: "json"
+        case .object, .array: column.type == .string ? "string … json" : "json"
         case .null, nil: nil
         }
     }
@@ -130,7 +175,10 @@ struct ColumnAdvice {
     private var size: SampleRemark? {
         guard column.type == .timestamp, let values, values.values > 0 else { return nil }
         if values.seconds == values.values {
-            return remark(.likely, "every value looks like seconds; apps read milliseconds")
+            return remark(
+                .likely,
+                "every value looks like seconds; apps read milliseconds: "
+                    + "\(ColumnLine(column: column, addition: "as seconds"))")
         }
         guard values.micros == values.values else { return nil }
         return remark(.likely, "every value looks like microseconds; apps read milliseconds")

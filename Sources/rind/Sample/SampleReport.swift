@@ -56,6 +56,7 @@ struct SampleReport {
     private mutating func show(_ line: UnsafeRawBufferPointer, number: Int) {
         var output = JSONWriter()
         let result: LineResult
+        projector.observer?.conversions = []
         if line.count > configuration.pull.maxLine {
             result = projector.projectTooLong(
                 head: UnsafeRawBufferPointer(rebasing: line.prefix(4_096)),
@@ -69,6 +70,11 @@ struct SampleReport {
         let (meaning, detail) = describe(result, output.bytes)
         Console.out("\(String(number).leftPadded(to: 5))  \((type ?? "?").shown(upTo: 60))  \(meaning)")
         if let detail { Console.out("       " + detail) }
+        for conversion in projector.observer?.conversions ?? [] {
+            let column = configuration.schema.tables[conversion.table].columns[conversion.column].name
+            let outcome = conversion.app.map { "→ \($0.shown(upTo: 80))" } ?? "cannot be read: the column's default"
+            Console.out("       \(column): \(conversion.value.shown(upTo: 80)) \(outcome)")
+        }
     }
 
     private func typeName(_ line: UnsafeRawBufferPointer) -> String? {
@@ -130,6 +136,7 @@ extension QuarantinedLine.Reason {
         case .noID: "the record has no id where the table's 'id' or 'delete' looks for it"
         case .unsafeID: "an id may have letters, digits, '_', '.' and '-', and be neither '.' nor '..'"
         case .notARecord: "the line's data is no object"
+        case .unreadableValue: "a value could not be read; the record goes out with the column's default"
         }
     }
 }

@@ -25,6 +25,10 @@ extension WhyReport {
         switch sight.entry.state {
         case .held where finding.isPending:
             return "It went out \(since), which has not come back yet: the device has it once it presents that cursor."
+        case .held where sight.entry.isDefaulted:
+            return
+                "The device holds it with a default in place of a value that could not be read: it came, or came last, "
+                + "\(since). Such a default is not sent back to the backend."
         case .held: return "The device holds it: it came, or came last, \(since)."
         case .tombstone where finding.isPending:
             return "Its deletion went out \(since), which has not come back yet."
@@ -38,7 +42,9 @@ extension WhyReport {
 
     private var absence: String {
         if finding.isNoteNew { return "It has never come from the backend, but a push has named it." }
-        if !finding.quarantined.isEmpty { return "It has never come to this device: its line is in quarantine." }
+        if finding.quarantined.contains(where: { !$0.line.reason.isDelivered }) {
+            return "It has never come to this device: its line is in quarantine."
+        }
         return
             "Nothing of it ever went out to this device, as far as the ledger goes back: no line of it was streamed, "
             + "or it was gone again by the end of the same stream."
@@ -121,7 +127,10 @@ extension WhyReport {
 
     private var quarantineSentences: [String] {
         var sentences = finding.quarantined.prefix(5).map { entry in
-            "A line of it is in quarantine (\(entry.line.reason.rawValue)): it came "
+            (entry.line.reason.isDelivered
+                ? "A value of it could not be read, so it went out with a default "
+                    + "(\(String(decoding: entry.line.bytes, as: UTF8.self).shown(upTo: 200))): it came "
+                : "A line of it is in quarantine (\(entry.line.reason.rawValue)): it came ")
                 + (entry.count == 1 ? "once" : "\(entry.count) times, first at \(MomentText.seconds(entry.firstSeen))")
                 + ", last at \(MomentText.seconds(entry.lastSeen)) for \(entry.principal)."
         }

@@ -73,12 +73,14 @@ import Testing
                 let repaired = got["tasks"]?.removeValue(forKey: "12")
                 #expect(repaired?["is_done"] == false)
                 #expect(repaired?["position"] == 0)
-                #expect(repaired?["name"] == "")
+                #expect(repaired?["name"] == "12")
             }
             #expect(got == expected && pulled.repeated.isEmpty)
 
             let entries = try await stack.store.quarantined(limit: 10)
-            #expect(entries.map(\.line.reason) == (damage.reason.map { [$0] } ?? []))
+            #expect(
+                entries.map(\.line.reason)
+                    == (damage.reason.map { [$0] } ?? (damage.isRepaired ? [.unreadableValue] : [])))
             if let entry = entries.first { #expect(entry.line.table == (damage.hasTable ? "tasks" : nil)) }
 
             // What came behind it is confirmed; the record itself comes with its next change.

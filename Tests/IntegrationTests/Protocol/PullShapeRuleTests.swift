@@ -93,7 +93,7 @@ import Testing
                 .put("tasks", ["id": .string(id), "name": "n", "position": 7, "isDone": true, "createdAt": 5]))
             stack.backend.inject(.stream { $0.malformed = [0: .wrongTypes] })
             let task = try #require(try await stack.pull(nil).record("tasks", id))
-            #expect(task["name"]?.string == "" && task["position"]?.double == 0 && task["is_done"]?.bool == false)
+            #expect(task["name"]?.string == "12" && task["position"]?.double == 0 && task["is_done"]?.bool == false)
             #expect(task["due_at"]?.isNull == true && task["created_at"]?.int64 == 12)
         }
     }

@@ -101,8 +101,8 @@ import Testing
             let answer = try await stack.push(
                 #"""
                 {"projects":{"created":[{"id":"p","name":null,"is_archived":1,"color":"purple"}]},
-                "tasks":{"created":[{"id":"t1","name":"nul \u0000, half \ud83c","position":"first","is_done":"yes",
-                "project_id":"p","note":17,"created_at":"2023","updated_at":null,"due_at":false},
+                "tasks":{"created":[{"id":"t1","name":"nul \u0000, half \ud83c","position":"first","is_done":"perhaps",
+                "project_id":"p","note":[17],"created_at":"in 2023","updated_at":null,"due_at":false},
                 {"id":"t2","name":"n","position":1e400,"is_done":0,"project_id":"p","created_at":1.9,"updated_at":5}]}}
                 """#, at: first.timestamp)
             #expect(answer.isSuccess, "\(answer)")

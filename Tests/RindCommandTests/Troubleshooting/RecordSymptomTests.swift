@@ -126,13 +126,37 @@ import Testing
         try await SymptomStage.with { stage in
             try await stage.showNext()
             let lines = #"""
-                {"type":"TaskV2","ack":"TaskV2|1","data":{"id":"t-1","name":"x","position":1,"isDone":"yes",\#
+                {"type":"TaskV2","ack":"TaskV2|1","data":{"id":"t-1","name":"x","position":1,"isDone":"perhaps",\#
                 "projectId":"p-0","note":"n","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}}
 
                 """#
             try lines.write(
                 to: stage.gateway.directory.appending(path: "lines.jsonl"), atomically: true, encoding: .utf8)
             try await stage.showNext()
+        }
+    }
+
+    @Test func `A number is 0 on the phone`() async throws {
+        try await Place.withDirectory { directory in
+            let file = directory.appending(path: "rind.ini")
+            try Place.text("examples/quickstart/rind.ini").replacing("note = string?\n", with: "")
+                .replacing("position = number", with: "position = number note")
+                .write(to: file, atomically: true, encoding: .utf8)
+            try await SymptomStage.with(test: "A number is 0 on the phone", configuration: file.path) { stage in
+                try await stage.backend.edit(
+                    .put("projects", ["id": "p-0", "name": "p"]),
+                    .put("tasks", ["id": "t-1", "projectId": "p-0", "name": "x", "note": "12,50"]))
+                _ = try await stage.quietCursor()
+                await stage.expectLog("pull.unreadable_values")
+                try await stage.showNext()
+                try await stage.showNext()
+                let line =
+                    #"{"type":"TaskV2","ack":"TaskV2|1","data":{"id":"t-1","name":"x","note":"12,50","isDone":true,"#
+                    + #""projectId":"p-0","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}}"#
+                try (line + "\n").write(
+                    to: stage.gateway.directory.appending(path: "lines.jsonl"), atomically: true, encoding: .utf8)
+                try await stage.showNext()
+            }
         }
     }
 

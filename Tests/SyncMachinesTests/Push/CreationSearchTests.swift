@@ -40,7 +40,17 @@ import Testing
     private static let reference = CreationSearch.Mark.reference(Path([.name("client"), .name("id")]))
 
     private static func values(_ values: KeyValuePairs<String, JSONValue>) -> CreationSearch.Mark {
-        .values(values.map { .init(path: Path(name: $0.key), value: $0.value) })
+        .values(
+            values.map { name, value in
+                let type: ColumnType =
+                    switch value.kind {
+                    case .number: .number
+                    case .boolean: .boolean
+                    case .array, .object: .json
+                    case .string, .null: .string
+                    }
+                return .init(path: Path(name: name), column: Column(name: name, type: type), value: value)
+            })
     }
 
     @Test(
