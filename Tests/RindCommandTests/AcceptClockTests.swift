@@ -23,7 +23,7 @@ import Testing
             await store.close()
             func run(_ more: String...) async throws -> JSONValue {
                 let arguments = ["state", "accept-clock", "--json", "--config", Place.quickstart] + more
-                let result = try await RunningCommand(arguments, directory: directory).finished()
+                let result = try await RunningCommand.run(arguments, directory: directory)
                 #expect(result.status == 0, "\(result.error)")
                 return try JSONValue.parse(result.out)
             }

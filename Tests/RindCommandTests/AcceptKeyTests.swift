@@ -84,10 +84,10 @@ import Testing
         }
 
         func accept(_ key: Int, _ more: String...) async throws -> JSONValue {
-            let finished = try await RunningCommand(
+            let finished = try await RunningCommand.run(
                 ["state", "accept-key", "--json", "--config", Place.quickstart] + more, environment: variables[key],
                 directory: directory
-            ).finished()
+            )
             #expect(finished.status == 0, "\(finished.error)")
             return try JSONValue.parse(finished.out)
         }

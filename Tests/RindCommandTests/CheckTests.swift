@@ -101,8 +101,7 @@ import Testing
             (["--sample", "/dev/null", "--schema-version", "x"], 64), (["--nonsense"], 64),
         ] as [([String], Int32)])
     func `what cannot be done has its own status`(arguments: [String], status: Int32) async throws {
-        let command = try RunningCommand(["check", "--config", Place.quickstart] + arguments)
-        let result = await command.finished()
+        let result = try await RunningCommand.run(["check", "--config", Place.quickstart] + arguments)
         #expect(result.status == status)
         #expect(!result.error.isEmpty)
     }
@@ -167,12 +166,12 @@ import Testing
     func `a spool directory without room for a file of 64 KiB is wrong`() async throws {
         try await Place.withDirectory { directory in
             func spool(_ limit: String) async throws -> String {
-                let result = try await RunningCommand(
+                let result = try await RunningCommand.run(
                     ["-c", #"trap "" XFSZ; ulimit -f \#(limit); exec "$@""#, "sh", RunningCommand.executable, "check"]
                         + ["--config", Place.quickstart, "--connect"],
                     program: "/bin/sh", environment: ["RIND_BACKEND_URL": "http://127.0.0.1:1", "RIND_SPOOL_DIR": "."],
                     directory: directory
-                ).finished()
+                )
                 return result.out.split(separator: "\n").first { $0.contains(" spool ") }.map(String.init)
                     ?? result.error
             }

@@ -20,13 +20,13 @@ import Testing
         variables: [String: String] = [:]
     ) async throws -> Finished {
         try await Place.withDirectory { directory in
-            try await RunningCommand(
+            try await RunningCommand.run(
                 [
                     "check", "--config", configuration, "--connect", "--header", "Authorization: Bearer ada-token",
                     "--checklist",
                 ] + arguments,
                 environment: variables.merging(["RIND_BACKEND_URL": url]) { $1 }, directory: directory
-            ).finished()
+            )
         }
     }
 

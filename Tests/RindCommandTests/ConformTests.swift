@@ -124,9 +124,9 @@ import Testing
         try await ScriptedServer.with(reading: endpoint.answer) { server in
             try await Place.withDirectory { directory in
                 let file = directory.appending(path: "conform.xml").path(percentEncoded: false)
-                let result = try await RunningCommand(
+                let result = try await RunningCommand.run(
                     ["conform", "\(server.url)/sync", "--junit", file] + arguments
-                ).finished()
+                )
                 let text = try String(contentsOfFile: file, encoding: .utf8)
                 return (result, text.matches(of: #/name="([a-z-]+)"><failure/#).map { String($0.1) })
             }

@@ -13,11 +13,11 @@ import Testing
         _ url: String, _ arguments: [String] = [], _ environment: [String: String] = [:], input: String? = nil
     ) async throws -> Finished {
         try await Place.withDirectory { directory in
-            try await RunningCommand(
+            try await RunningCommand.run(
                 ["check", "--config", Place.quickstart, "--connect"] + arguments,
                 environment: environment.merging(["RIND_BACKEND_URL": url]) { own, _ in own }, directory: directory,
                 input: input
-            ).finished()
+            )
         }
     }
 

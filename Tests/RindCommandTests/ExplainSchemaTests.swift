@@ -13,10 +13,10 @@ import Testing
     private static func run(
         _ arguments: String..., environment: [String: String] = [:]
     ) async throws -> Finished {
-        try await RunningCommand(
+        try await RunningCommand.run(
             ["explain", "schema", "--config", Place.sample] + arguments,
             environment: SchemaUpdateTests.key.merging(environment) { $1 }
-        ).finished()
+        )
     }
 
     /// The piece of the manual that shows what a command prints.
@@ -78,8 +78,7 @@ import Testing
             ["--from", "9", "--principal", "a11"], ["--from", "99999999999999999999"],
         ])
     func `arguments that mean nothing are refused`(arguments: [String]) async throws {
-        let command = try RunningCommand(["explain", "schema", "--config", Place.sample] + arguments)
-        let result = await command.finished()
+        let result = try await RunningCommand.run(["explain", "schema", "--config", Place.sample] + arguments)
         #expect(result.status == 64 && result.out.isEmpty)
         #expect(result.error.contains("Usage: rind explain schema"))
     }
@@ -113,11 +112,11 @@ import Testing
     @Test func `without a principal no state is needed, with one it must be there`() async throws {
         try await Place.withDirectory { directory in
             let command = ["explain", "schema", "--config", Place.quickstart, "--from", "2"]
-            let plain = try await RunningCommand(command, directory: directory).finished()
+            let plain = try await RunningCommand.run(command, directory: directory)
             #expect(plain.status == 0)
-            let counting = try await RunningCommand(
+            let counting = try await RunningCommand.run(
                 command + ["--principal", "a11ce"], directory: directory
-            ).finished()
+            )
             #expect(counting.status == 73 && counting.error.contains("(state.open)"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path(percentEncoded: false)).isEmpty)
         }
@@ -144,9 +143,9 @@ import Testing
                     try await gateway.get("/sync?last_pulled_at=null&schema_version=1", token: "ada-token").status
                         == 200)
                 func json(_ arguments: String...) async throws -> JSONValue {
-                    let command = try RunningCommand(
+                    let result = try await RunningCommand.run(
                         arguments + ["--json", "--config", Place.quickstart], directory: gateway.directory)
-                    return try JSONValue.parse(await command.finished().out)
+                    return try JSONValue.parse(result.out)
                 }
                 let list = try await json("replicas", "list")
                 let principal = try #require(list["replicas"]?[0]?["principal"]?.string)
@@ -155,10 +154,10 @@ import Testing
                 #expect(update["replicas_at_from"]?.int64 == 1)
                 #expect(records > 0 && update["records"]?.int64 == records)
                 #expect(update["uncounted"]?.array?.compactMap(\.string) == ["comments", "tags", "task_tags"])
-                let text = try RunningCommand(
+                let text = try await RunningCommand.run(
                     ["explain", "schema", "--config", Place.quickstart, "--from", "1", "--principal", principal],
                     directory: gateway.directory)
-                let counted = await text.finished().out.split(separator: "\n").suffix(2).joined(separator: "\n")
+                let counted = text.out.split(separator: "\n").suffix(2).joined(separator: "\n")
                 #expect(counted.hasPrefix("\(principal) has 1 replica, 1 of version 1.\n"))
                 #expect(try Place.text("docs/OPERATIONS.md").contains(counted.dropFirst(principal.count)))
             }

@@ -20,7 +20,7 @@ import Testing
     func `no line of a help text is wrapped twice`(_ command: String) async throws {
         let words = command.split(separator: " ").map(String.init)
         func help(_ columns: Int) async throws -> [String] {
-            let result = try await RunningCommand(words + ["--help"], environment: ["COLUMNS": "\(columns)"]).finished()
+            let result = try await RunningCommand.run(words + ["--help"], environment: ["COLUMNS": "\(columns)"])
             #expect(result.status == 0)
             let lines = result.out.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             // The library breaks these lines by itself, for whatever width.

@@ -15,12 +15,12 @@ struct PermissionTests {
         _ arguments: [String], _ environment: [String: String] = [:], directory: URL? = nil
     ) async throws -> Finished {
         guard geteuid() == 0 else {
-            return try await RunningCommand(arguments, environment: environment, directory: directory).finished()
+            return try await RunningCommand.run(arguments, environment: environment, directory: directory)
         }
-        return try await RunningCommand(
+        return try await RunningCommand.run(
             ["--bounding-set=-dac_override,-dac_read_search", RunningCommand.executable] + arguments,
             program: "/usr/bin/setpriv", environment: environment, directory: directory
-        ).finished()
+        )
     }
 
     /// A directory with a configuration in it; nobody may enter it while the body runs.

@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: [["version"], ["--version"]])
     func `the version is printed`(arguments: [String]) async throws {
-        let result = try await RunningCommand(arguments).finished()
+        let result = try await RunningCommand.run(arguments)
         #expect(result.status == 0)
         #expect(result.out == "rind \(Version.number)\n")
     }

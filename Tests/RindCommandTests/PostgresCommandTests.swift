@@ -24,9 +24,9 @@ struct PostgresCommandTests {
     private static func run(
         _ arguments: [String], _ environment: [String: String], in directory: URL
     ) async throws -> Finished {
-        let result = try await RunningCommand(
+        let result = try await RunningCommand.run(
             arguments + ["--config", Place.quickstart], environment: environment, directory: directory
-        ).finished()
+        )
         #expect(!(result.out + result.error).contains("hidden-word"))
         return result
     }

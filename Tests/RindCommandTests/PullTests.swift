@@ -76,7 +76,7 @@ import Testing
             ([], 64),
         ] as [([String], Int32)])
     func `what cannot be sent or is not answered has its own status`(arguments: [String], status: Int32) async throws {
-        let result = try await RunningCommand(["pull"] + arguments).finished()
+        let result = try await RunningCommand.run(["pull"] + arguments)
         #expect(result.status == status)
         #expect(!result.error.isEmpty)
     }

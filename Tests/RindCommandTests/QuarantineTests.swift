@@ -133,9 +133,9 @@ import Testing
         try await DemoBackend.withRunning { backend in
             try await ServedGateway.with(backend, environment: ["RIND_PUSH_REJECTED": "quarantine"]) { gateway in
                 func run(_ arguments: String...) async throws -> Finished {
-                    try await RunningCommand(
+                    try await RunningCommand.run(
                         ["quarantine"] + arguments + ["--config", Place.quickstart], directory: gateway.directory
-                    ).finished()
+                    )
                 }
                 backend.rejectedIDs = ["n-1"]
                 let push =
@@ -165,7 +165,7 @@ import Testing
             ["retry", "push-1", "--principal", "a11ce"], ["drop", "replica-1"],
         ])
     func `arguments that mean nothing are refused`(arguments: [String]) async throws {
-        let result = try await RunningCommand(["quarantine"] + arguments + ["--config", "x"]).finished()
+        let result = try await RunningCommand.run(["quarantine"] + arguments + ["--config", "x"])
         #expect(result.status == 64)
     }
 

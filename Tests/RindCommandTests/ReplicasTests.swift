@@ -149,7 +149,7 @@ import Testing
 
     @Test(arguments: [["--limit", "0"], ["--limit", "5001"], ["--after", "0123"], ["--principal", "xyz1"]])
     func `arguments that a list cannot have are refused`(arguments: [String]) async throws {
-        let result = try await RunningCommand(["replicas", "list", "--config", "x"] + arguments).finished()
+        let result = try await RunningCommand.run(["replicas", "list", "--config", "x"] + arguments)
         #expect(result.status == 64)
     }
 
@@ -160,9 +160,9 @@ import Testing
                     try await gateway.get("/sync?last_pulled_at=null&schema_version=3", token: "ada-token").status
                         == 200)
                 func run(_ arguments: String...) async throws -> Finished {
-                    try await RunningCommand(
+                    try await RunningCommand.run(
                         arguments + ["--config", Place.quickstart], directory: gateway.directory
-                    ).finished()
+                    )
                 }
                 let list = try JSONValue.parse(try await run("replicas", "list", "--json").out)
                 let id = try #require(Self.ids(list).first)

@@ -60,11 +60,23 @@ final class RunningCommand: Sendable {
         }.start()
     }
 
-    /// Runs a command to its end.
+    /// Runs the command, or another program, to its end, as soon as there is a permit for it.
+    static func run(
+        _ arguments: [String], program: String = executable, environment: [String: String] = [:],
+        directory: URL? = nil, input: String? = nil
+    ) async throws -> Finished {
+        try await CommandPermits.with {
+            try await RunningCommand(
+                arguments, program: program, environment: environment, directory: directory, input: input
+            ).finished()
+        }
+    }
+
+    /// The same with the arguments one by one.
     static func run(
         _ arguments: String..., environment: [String: String] = [:], directory: URL? = nil, input: String? = nil
     ) async throws -> Finished {
-        try await RunningCommand(arguments, environment: environment, directory: directory, input: input).finished()
+        try await run(arguments, environment: environment, directory: directory, input: input)
     }
 
     /// Waits for the end.

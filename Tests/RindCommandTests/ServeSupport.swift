@@ -19,12 +19,14 @@ struct ServedGateway {
         _ body: (ServedGateway) async throws -> R
     ) async throws -> R {
         try await Place.withDirectory { directory in
-            let command = try start(
-                in: directory, backend: try await backend.url, environment: environment, configuration: configuration)
+            let url = try await backend.url
+            let (command, text) = try await CommandPermits.with {
+                let command = try start(
+                    in: directory, backend: url, environment: environment, configuration: configuration)
+                return (command, await command.errorMatch(#"port"?[=:]"?[0-9]+"#))
+            }
             defer { command.signal(SIGKILL) }
-            guard let text = await command.errorMatch(#"port"?[=:]"?[0-9]+"#),
-                let port = Int(text.drop { !$0.isNumber })
-            else {
+            guard let port = text.flatMap({ Int($0.drop { !$0.isNumber }) }) else {
                 throw NotStarted(error: command.errorText)
             }
             return try await body(ServedGateway(command: command, port: port, directory: directory))

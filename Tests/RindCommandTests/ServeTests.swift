@@ -118,9 +118,9 @@ import Testing
                 (["check"], true), (["replicas", "list"], false), (["explain", "schema"], false), (["serve"], true),
                 (["journal", "list"], false), (["quarantine", "list"], false),
             ] {
-                let result = try await RunningCommand(
+                let result = try await RunningCommand.run(
                     arguments + ["--config", Place.quickstart], environment: warned, directory: state.directory
-                ).finished()
+                )
                 #expect(result.error.contains("warning:") == warns, "\(arguments)")
             }
         }

@@ -100,10 +100,10 @@ import Testing
             let places = ["RIND_SPOOL_DIR": path, "RIND_STATE_URL": "sqlite:\(path)/state.db"]
             var results: [(Int, Finished)] = []
             for version in Set([schema.oldest, schema.version]) {
-                let command = try RunningCommand(
+                let result = try await RunningCommand.run(
                     ["check", "--config", "rind.ini", "--sample", "lines.jsonl", "--schema-version", "\(version)"],
                     environment: SchemaUpdateTests.key.merging(places) { $1 }, directory: directory)
-                results.append((version, await command.finished()))
+                results.append((version, result))
             }
             return results
         }

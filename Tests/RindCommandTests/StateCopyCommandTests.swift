@@ -15,7 +15,7 @@ struct StateCopyCommandTests {
         try await StateFixture.with { state in
             func copy(_ from: String, _ to: String) async throws -> Finished {
                 let arguments = ["state", "copy", "--from", from, "--to", to, "--schema", schema, "--json"]
-                return try await RunningCommand(arguments, directory: state.directory).finished()
+                return try await RunningCommand.run(arguments, directory: state.directory)
             }
             let file = "sqlite:rind-state.db"
             let busy = try await copy(file, url)
@@ -52,13 +52,13 @@ struct StateCopyCommandTests {
                     // It can have come to its end, after which the target has rows.
                     if finished.status == 0 { break }
                 }
-                let last = try await RunningCommand(arguments, directory: state.directory).finished()
+                let last = try await RunningCommand.run(arguments, directory: state.directory)
                 #expect([0, 73].contains(last.status) && kills > 0, "after \(kills) kills: \(last.error)")
             }
-            let counts = try await RunningCommand(
+            let counts = try await RunningCommand.run(
                 ["state", "copy", "--from", "sqlite:back.db", "--to", "sqlite:again.db", "--json"],
                 directory: state.directory
-            ).finished()
+            )
             let tables = try JSONValue.parse(counts.out)["tables"]
             for table in ["principal", "session", "replica", "cursor"] {
                 #expect(tables?[table]?.int64 == (table == "replica" || table == "cursor" ? 1_503 : 1_502), "\(table)")

@@ -46,14 +46,14 @@ struct StateFixture {
 
     /// Runs a command with the configuration, in the directory of the state.
     func run(_ arguments: String...) async throws -> Finished {
-        try await RunningCommand(arguments + ["--config", Place.quickstart], directory: directory).finished()
+        try await RunningCommand.run(arguments + ["--config", Place.quickstart], directory: directory)
     }
 
     /// Runs a command that succeeds, and reads its JSON.
     func json(_ arguments: String...) async throws -> JSONValue {
-        let result = try await RunningCommand(
+        let result = try await RunningCommand.run(
             arguments + ["--json", "--config", Place.quickstart], directory: directory
-        ).finished()
+        )
         #expect(result.status == 0, "\(result.error)")
         #expect(result.out.hasSuffix("}\n"))
         return try JSONValue.parse(result.out)

@@ -38,10 +38,10 @@ import Testing
                 "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--user-data-dir=\(profile)",
                 "--window-size=\(size)", "--blink-settings=preferredColorScheme=\(scheme == "dark" ? 0 : 1)",
             ]
-            let dom = try await RunningCommand(common + ["--dump-dom", url], program: browser).finished()
+            let dom = try await RunningCommand.run(common + ["--dump-dom", url], program: browser)
             #expect(dom.status == 0 && dom.out.contains("<h2>Stuck devices</h2>"), "\(dom.error)")
             #expect(dom.out.contains("same cursor"))
-            let shot = try await RunningCommand(common + ["--screenshot=\(picture)", url], program: browser).finished()
+            let shot = try await RunningCommand.run(common + ["--screenshot=\(picture)", url], program: browser)
             #expect(shot.status == 0, "\(shot.error)")
             let data = try Data(contentsOf: URL(filePath: picture))
             // A page without its style sheet, or none at all, compresses to less.

@@ -101,13 +101,13 @@ import Testing
             try await Place.withDirectory { directory in
                 let file = directory.appending(path: "rind.ini")
                 try text.write(to: file, atomically: true, encoding: .utf8)
-                return try await RunningCommand(
+                return try await RunningCommand.run(
                     [
                         "check", "--config", file.path(percentEncoded: false), "--connect", "--header",
                         "Authorization: Bearer ada-token",
                     ],
                     environment: ["RIND_BACKEND_URL": server.url], directory: directory
-                ).finished()
+                )
             }
         }
     }

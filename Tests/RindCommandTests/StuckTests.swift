@@ -95,10 +95,10 @@ import Testing
     }
 
     private static func stuck(_ gateway: Site, _ environment: [String: String]) async throws -> String {
-        try await RunningCommand(
+        try await RunningCommand.run(
             ["replicas", "stuck", "--config", Place.quickstart], environment: environment,
             directory: gateway.served.directory
-        ).finished().out
+        ).out
     }
 
     private static func withGateway(

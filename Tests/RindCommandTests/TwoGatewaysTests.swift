@@ -18,14 +18,14 @@ import Testing
         let script = Place.root.appending(path: "examples/two-gateways/run.sh").path(percentEncoded: false)
         // Below the ports that the system gives to connections.
         let port = Int.random(in: 1_000..<3_000) * 10
-        let finished = try await RunningCommand(
+        let finished = try await RunningCommand.run(
             [script, RunningCommand.executable], program: "/bin/bash", environment: ["PORT": "\(port)"]
-        ).finished()
+        )
         #expect(finished.status == 0 && finished.out.hasSuffix("== Everything was right\n"), "\(finished)")
     }
 
     @Test func `the backend of the example runs alone, and has no tour`() async throws {
-        let refused = try await RunningCommand(["demo", "--backend-only", "--once"]).finished()
+        let refused = try await RunningCommand.run(["demo", "--backend-only", "--once"])
         #expect(refused.status == 64 && refused.error.contains("--backend-only has none"), "\(refused.error)")
     }
 

@@ -20,9 +20,9 @@ import Testing
                         try await gateway.get("/sync?last_pulled_at=null&schema_version=3", token: token).status == 200)
                 }
                 func run(_ arguments: String...) async throws -> Finished {
-                    try await RunningCommand(
+                    try await RunningCommand.run(
                         arguments + ["--config", Place.quickstart], directory: gateway.directory
-                    ).finished()
+                    )
                 }
                 let all = try JSONValue.parse(try await run("replicas", "list", "--json").out)
                 #expect(all["replicas"]?.array?.count == 2)
@@ -37,7 +37,7 @@ import Testing
                 #expect(why.status == 0 && why.out.contains("t-1 on \(replica["id"]?.string ?? "?")"))
                 for command in [["journal", "list"], ["quarantine", "list"], ["explain", "schema", "--from", "1"]] {
                     let arguments = command + ["--user", Self.ada, "--config", Place.quickstart]
-                    let result = try await RunningCommand(arguments, directory: gateway.directory).finished()
+                    let result = try await RunningCommand.run(arguments, directory: gateway.directory)
                     #expect(result.status == 0, "\(result.error)")
                 }
                 let retry = try await run("quarantine", "retry", "--all", "--user", Self.ada)
@@ -60,10 +60,10 @@ import Testing
                 (["--after", newest[1]], [newest[2]]), (["--principal", "a11ce"], Array(newest.prefix(2))),
             ]
             for (arguments, expected) in cases {
-                let result = try await RunningCommand(
+                let result = try await RunningCommand.run(
                     ["replicas", "list", "--sort", "last-contact", "--json", "--config", Place.quickstart] + arguments,
                     directory: state.directory
-                ).finished()
+                )
                 #expect(result.status == 0, "\(result.error)")
                 let list = try JSONValue.parse(result.out)["replicas"]?.array ?? []
                 #expect(list.compactMap { $0["id"]?.string } == expected)
@@ -104,6 +104,6 @@ import Testing
         ["explain", "schema", "--user", "a"], ["quarantine", "retry", "push-1", "--user", "a"],
     ])
     func `arguments that do not go together are refused`(_ arguments: [String]) async throws {
-        #expect(try await RunningCommand(arguments + ["--config", "x"]).finished().status == 64)
+        #expect(try await RunningCommand.run(arguments + ["--config", "x"]).status == 64)
     }
 }

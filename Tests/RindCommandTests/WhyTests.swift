@@ -60,9 +60,8 @@ import Testing
         ])
     func `what cannot be a record is refused`(arguments: [String]) async throws {
         try await StateFixture.with { state in
-            let command = try RunningCommand(
+            let result = try await RunningCommand.run(
                 ["why", "--replica", Self.phone, "--config", Place.quickstart] + arguments, directory: state.directory)
-            let result = await command.finished()
             #expect(result.status == 64 && result.out.isEmpty)
         }
     }

@@ -8,12 +8,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ServerSymptomTests {
     @Test func `The gateway does not start`() async throws {
         try await SymptomStage.with { stage in
-            let second = try await RunningCommand(
+            let second = try await RunningCommand.run(
                 ["serve", "--config", Place.quickstart],
                 environment: [
                     "RIND_GATEWAY_LISTEN": "127.0.0.1:\(stage.gateway.port)", "RIND_STATE_URL": "sqlite:second.db",
                 ], directory: stage.gateway.directory
-            ).finished()
+            )
             #expect(second.status == 69)
             try await stage.showNext(log: second.error)
 

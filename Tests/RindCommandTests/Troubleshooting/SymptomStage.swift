@@ -90,9 +90,9 @@ struct SymptomStage {
     /// Runs `rind` with the gateway's configuration.
     @discardableResult
     func rind(_ arguments: String...) async throws -> Finished {
-        try await RunningCommand(
+        try await RunningCommand.run(
             arguments + ["--config", configuration], environment: environment, directory: gateway.directory
-        ).finished()
+        )
     }
 
     /// Waits until the gateway's log has a match.
@@ -132,9 +132,9 @@ struct SymptomStage {
         let functions = "rind() { '\(RunningCommand.executable)' \"$@\"; }\njournalctl() { cat journal; }\n"
         // What runs here is reached without a proxy.
         let variables = environment.merging(["no_proxy": "*", "NO_PROXY": "*"]) { $1 }.merging(changed) { $1 }
-        let result = try await RunningCommand(
+        let result = try await RunningCommand.run(
             ["-c", functions + command], program: "/bin/sh", environment: variables, directory: gateway.directory
-        ).finished()
+        )
         let output = result.out + result.error
         let text = TroubleshootingPage.fixedText(of: output)
         for part in example.output.flatMap({ $0.split(separator: "…") }) {
