@@ -56,7 +56,9 @@ struct PushChangesReader {
             try value.forEachElement { (element) throws(WireError) in
                 records += 1
                 guard records <= limits.records else { throw .tooManyRecords(limit: limits.records) }
-                let idSlice = list == .deleted ? element : element.member("id")
+                // A deletion is an id, or, from clients made by hand, the record itself, of which the id counts.
+                let isID = list == .deleted && element.kind == .string
+                let idSlice = isID ? element : element.member("id")
                 // Half a surrogate pair is no text: an answer or a call with the repaired id would name another record.
                 guard let idSlice, let id = idSlice.string, !idSlice.isRepaired else {
                     throw list == .deleted ? .deletedID(name) : .recordID(name)

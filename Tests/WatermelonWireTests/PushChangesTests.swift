@@ -59,6 +59,12 @@ import WatermelonWire
         #expect(changes.recordCount == 2)
     }
 
+    @Test func `a deletion is an id, or a record with one`() throws {
+        let changes = try changes(
+            #"{"changes":{"t":{"deleted":["a",{"id":"b"},{"_status":"deleted","name":"x","id":"c"},"d"]}}}"#)
+        #expect(changes.tables.first?.deleted == ["a", "b", "c", "d"])
+    }
+
     @Test func `of an id that repeats in its record the last counts`() throws {
         let changes = try changes(#"{"changes":{"t":{"created":[{"id":"a","id":"b"}]}}}"#)
         #expect(changes.tables.first?.created.map(\.id) == ["b"])
