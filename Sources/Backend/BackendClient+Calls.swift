@@ -3,7 +3,7 @@
 
 import Curl
 import HTTPTypes
-import JSONBytes
+package import JSONBytes
 package import SyncModel
 
 /// The outcome of a call of a push by calls.
@@ -154,15 +154,15 @@ extension BackendClient {
     ///   - call: Normally a `GET`.
     ///   - path: The path of the value.
     ///   - credentials: The caller's.
-    /// - Returns: A string, or a number as it is spelled; nil if there is neither at the path.
+    /// - Returns: The value; nil if there is none at the path.
     /// - Throws: ``BackendError/credentialRefused(status:)`` if the backend does not know the caller.
     package func value(
         of call: Call, at path: Path, _ credentials: ForwardedCredentials
-    ) async throws(BackendError) -> String? {
+    ) async throws(BackendError) -> JSONValue? {
         try await telling(of: .principal, call, as: credentials) { () throws(BackendError) in
             let response = try await send(call, CallValues(), as: credentials)
             try await requireSuccess(response, credentials)
-            return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)?.idText
+            return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)
         }
     }
 }

@@ -9,9 +9,9 @@ extension KeyTable {
             "identity", "principal", at: \.identity.principal, as: .principal, required: true,
             example: "backend:GET /users/me id", summary: "Where the caller's lasting name comes from.",
             about: """
-                `backend:METHOD /path PATH` asks the backend with the caller's credential and takes the value at PATH of \
-                its answer. `jwt:CLAIM` takes a claim of the caller's token, such as `sub`, a text or an integer, after \
-                `jwt_keys` have verified it. `header:NAME` takes a field that `[gateway] trusted_proxies` set; it is sent \
+                `backend:METHOD /path PATH` asks the backend with the caller's credential and takes the text or integer \
+                at PATH of its answer. `jwt:CLAIM` takes a claim of the caller's token, such as `sub`, a text or an \
+                integer, after `jwt_keys` have verified it. `header:NAME` takes a field that `[gateway] trusted_proxies` set; it is sent \
                 on to the backend, and refused from others. `cookie:NAME` takes a cookie's value. `bearer` takes the \
                 bearer token itself: only where tokens live as long as the installation, because another token is another \
                 principal. With `checkpoints = server` each credential of a user must be a session of its own at the \

@@ -36,6 +36,9 @@ package struct JSONNumber: Hashable, Sendable, CustomStringConvertible {
         spelling = String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    /// True if the number is spelled without fraction and exponent.
+    package var isInteger: Bool { spelling.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 } }
+
     /// The integer; nil if the number is spelled with a fraction or an exponent, or does not fit.
     package var int64: Int64? { Int64(spelling) }
 

@@ -269,11 +269,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#"{"user":{"id":"u-1"}}"#, "u-1"), (#"{"user":{"id":42}}"#, "42"), (#"{"user":{"id":""}}"#, nil),
-        (#"{"user":{"id":null}}"#, nil), (#"{"user":{"id":true}}"#, nil), (#"{"user":7}"#, nil), ("[]", nil),
-    ])
-    func `who the caller is stands where the configuration says`(body: String, expected: String?) async throws {
+    @Test(
+        arguments: [
+            (#"{"user":{"id":"u-1"}}"#, .string("u-1")), (#"{"user":{"id":42}}"#, .integer(42)),
+            (#"{"user":{"id":null}}"#, .null), (#"{"user":7}"#, nil), ("[]", nil),
+        ] as [(String, JSONValue?)])
+    func `who the caller is stands where the configuration says`(body: String, expected: JSONValue?) async throws {
         try await ScriptedBackend.run(answer: Answer(body: body)) { backend in
             let call = Call(method: "GET", target: [.text("/users/me")])
             let value = try await backend.client.value(of: call, at: Path([.name("user"), .name("id")]), caller)

@@ -173,6 +173,11 @@ import Testing
             answer: { $0.path == "/users/me" ? .json(#"{"id":"x"}"#) : .status("401 No") },
             saidToKnown: "GET /sync/ack: status 401, the credential is not accepted"),
         Foreigner(
+            testDescription: "a who-am-I that rounds its ids",
+            said: "GET /users/me: what is at 'id' is neither a text of 1 to 255 bytes nor an integer: number",
+            answer: { $0.path == "/users/me" && $0.isSignedIn ? .json(#"{"id":1.5}"#) : rightHead($0) ?? .json("") },
+            isBehindLogin: true),
+        Foreigner(
             testDescription: "a login in pages", said: "GET /users/me: status 401, a page of HTML",
             answer: { _ in .page("401 Unauthorized") }, verdict: "unsure",
             saidToKnown: "GET /users/me: status 401, the credential is not accepted"),

@@ -106,11 +106,11 @@ final class IdentityResolver: Sendable {
         guard case .backend(let method, let target, let path) = source else { throw notSignedIn }
         let call = Call(method: method, target: [.text(target)])
         let value = try await backend.value(of: call, at: path, forwarded)
-        guard let value, !value.isEmpty, let principal = naming.principal(ofUser: value) else {
-            let error = GatewayError(
-                fault: .noPrincipal, cause: "the answer to \(method) \(target) has nothing at '\(path)'")
-            backend.log(error.code, "the answer has nothing at '\(path)'", of: .principal, call: call, as: forwarded)
-            throw error
+        guard let name = value.flatMap(IdentityName.of), let principal = naming.principal(ofUser: name) else {
+            let lack = "has neither a text of 1 to 255 bytes nor an integer at '\(path)'"
+            backend.log(
+                GatewayFault.noPrincipal.rawValue, "the answer \(lack)", of: .principal, call: call, as: forwarded)
+            throw GatewayError(fault: .noPrincipal, cause: "the answer to \(method) \(target) \(lack)")
         }
         return principal
     }

@@ -92,7 +92,8 @@ enum ErrorMeanings {
         identity.header: the field of [identity] principal = header:NAME came twice, or is no text of 1 to 255 \
         bytes
         identity.untrusted_peer: a request says who is calling, and its peer is none of [gateway] trusted_proxies
-        identity.no_principal: the identity response has no value at the path in [identity] principal
+        identity.no_principal: the identity response has neither a text of 1 to 255 bytes nor an integer at the \
+        path in [identity] principal
         pull.too_many_kept: a device had received more than 1,000 records before the mappings of their ids were \
         known
         pull.too_many_idmaps: a stream had more than 10,000 id map lines in one pull; the rest was skipped

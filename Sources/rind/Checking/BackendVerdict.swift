@@ -151,7 +151,13 @@ struct BackendVerdict {
     }
 
     private func caller(_ json: JSONValue, at path: Path, of checked: CheckedCall) -> CheckFinding {
-        guard let id = json.value(at: path)?.idText else {
+        let value = json.value(at: path)
+        guard let id = value.flatMap(IdentityName.of) else {
+            if let value {
+                return checked.finding(
+                    .wrong, "what is at '\(path)' is neither a text of 1 to 255 bytes nor an integer: \(value.kind)",
+                    hint: "[identity] principal: look for what names a user for good")
+            }
             let names = (json.members ?? []).prefix(12).map { $0.name.shown(upTo: 40) }.joined(separator: ", ")
             let hint = names.isEmpty ? "the answer is no object with members" : "the answer has the members \(names)"
             return checked.finding(.wrong, "nothing at '\(path)'", hint: "[identity] principal: \(hint)")

@@ -52,21 +52,9 @@ struct VerifiedToken {
     /// - Throws: ``TokenRefusal`` if it is neither a short text nor an integer.
     func name(in claim: String) throws(TokenRefusal) -> String? {
         guard let value = claims[claim] else { return nil }
-        if let number = value.int64 { return String(number) }
-        guard let text = value.string, IdentityName.isValid(text) else {
+        guard let name = IdentityName.of(value) else {
             throw TokenRefusal(.claim, "the token's '\(claim)' is neither a text of 1 to 255 bytes nor an integer")
         }
-        return text
-    }
-}
-
-/// The names by which others tell who is calling.
-enum IdentityName {
-    /// Returns true if a text can be a name: 1 to 255 bytes without control characters.
-    ///
-    /// U+FFFD stands for what could not be read, so different texts may be the same with it.
-    static func isValid(_ text: String) -> Bool {
-        (1...255).contains(text.utf8.count)
-            && text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 && $0 != "\u{FFFD}" }
+        return name
     }
 }
