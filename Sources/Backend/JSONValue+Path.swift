@@ -20,15 +20,6 @@ extension JSONValue {
         return value
     }
 
-    /// A string or a number as text, the two forms of ids; nil for everything else.
-    package var idText: String? {
-        switch self {
-        case .string(let text): text.isEmpty ? nil : text
-        case .number(let number): number.spelling
-        default: nil
-        }
-    }
-
     /// Returns true if the value equals a literal of the configuration.
     func equals(_ literal: Column.Literal) -> Bool {
         switch literal {

@@ -69,14 +69,3 @@ struct StreamPushAnswer {
         return StreamPushLine(line: Int(number), outcome: outcome, id: id, table: table, message: message)
     }
 }
-
-extension JSONSlice {
-    /// A string or a number as text, the two forms of ids; nil for everything else.
-    fileprivate var idText: String? {
-        switch kind {
-        case .string: isEmptyString ? nil : string
-        case .number: spelling
-        default: nil
-        }
-    }
-}

@@ -62,12 +62,17 @@ extension JSONSlice {
     /// The decimal digits of an integer that is spelled otherwise, such as `17.0`, `1.7e1` or `-0`; nil for any other
     /// value.
     package var integerOfOtherSpelling: [UInt8]? {
-        guard kind == .number, !isInteger || isNegativeZero, let value = double, value.magnitude <= 0x1p53,
-            value == value.rounded(.towardZero)
-        else { return nil }
-        var digits = JSONWriter()
-        digits.append(Int64(value))
-        return digits.bytes
+        kind == .number && (!isInteger || isNegativeZero) ? IntegerSpelling.digits(of: bytes) : nil
+    }
+
+    /// The text by which a value names a record: a text that is not empty, or an integer in decimal digits, however it
+    /// is spelled; nil for all others.
+    package var idText: String? {
+        switch kind {
+        case .string: isEmptyString ? nil : string
+        case .number: JSONNumber(self).integerDigits
+        case .null, .boolean, .array, .object: nil
+        }
     }
 
     /// True if the value is a number that equals 0 and whose spelling begins with a minus sign.

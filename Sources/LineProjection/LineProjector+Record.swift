@@ -120,10 +120,11 @@ extension LineProjector {
         let isComposite = shape.idSlots.count > 1
         for (index, slot) in shape.idSlots.enumerated() {
             guard let part = slots[Int(slot)], !part.isNull else { return .missing }
-            guard part.kind == .string || part.isInteger else { return .unfit }
+            let digits = part.integerOfOtherSpelling
+            guard part.kind == .string || part.isInteger || digits != nil else { return .unfit }
             if index > 0 { idBuffer.append(UInt8(ascii: ".")) }
-            if part.isNegativeZero {
-                idBuffer.append(UInt8(ascii: "0"))
+            if let digits {
+                idBuffer += digits
             } else if isComposite {
                 // An empty part names no record, and an id of empty parts only would be "." or "..".
                 guard !part.isEmptyString else { return .unfit }

@@ -61,12 +61,10 @@ extension LineProjector {
 extension LineProjector {
     /// Reads the three members of a line about ids; the caller decides whether to believe the line.
     mutating func readIDMapping(_ shape: LineShape, _ slots: Slots) -> LineResult {
-        let parts = shape.idSlots.compactMap { slot -> String? in
-            guard let part = slots[Int(slot)], part.kind == .string || part.isInteger else { return nil }
-            let text = part.withTokenText { String(decoding: $0, as: UTF8.self) }
-            return (1...RecordID.maximumLength).contains(text.utf8.count) ? text : nil
+        let parts = shape.idSlots.compactMap { slots[Int($0)]?.idText }
+        guard parts.count == 3, parts.allSatisfy({ $0.utf8.count <= RecordID.maximumLength }) else {
+            return quarantine(.noID, type: shape.type, shape: nil)
         }
-        guard parts.count == 3 else { return quarantine(.noID, type: shape.type, shape: nil) }
         idMapping = IDMapping(table: parts[0], clientID: parts[1], backendID: parts[2])
         return .idMapping
     }

@@ -51,6 +51,12 @@ import Testing
             testDescription: "a number as id", answer: Answer(body: #"{"id":12345678901234567890}"#), returns: id,
             meaning: .ok, returned: "12345678901234567890"),
         Reading(
+            testDescription: "an integer with a fraction of 0 as id", answer: Answer(body: #"{"id":17.0}"#),
+            returns: id, meaning: .ok, returned: "17"),
+        Reading(
+            testDescription: "a fraction as id", answer: Answer(body: #"{"id":1.5}"#), returns: id,
+            code: "backend.answer"),
+        Reading(
             testDescription: "the id of one that exists", answer: Answer(status: "409 No", body: #"{"id":"7"}"#),
             statuses: [409: .exists], returns: id, meaning: .exists, returned: "7"),
         Reading(

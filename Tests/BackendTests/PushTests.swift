@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a push is one request under its key`(isStreamed: Bool) async throws {
-        let body = #"{"results":[{"line":0,"outcome":"ok","id":"backend-1"},{"line":1,"outcome":"ok"}]}"#
+        let body = #"{"results":[{"line":0,"outcome":"ok","id":"backend-1"},{"line":1,"outcome":"ok","id":1.7e1}]}"#
         try await ScriptedBackend.run(answer: Answer(body: body)) { backend in
             let result: StreamPushResult
             if isStreamed {
@@ -51,7 +51,10 @@ import Testing
                 result = try await backend.client.pushStream(Self.bytes, count: 3, key: "key-1", caller)
             }
             #expect(
-                result == .applied([.init(line: 0, outcome: .ok, id: "backend-1"), .init(line: 1, outcome: .ok)]))
+                result
+                    == .applied([
+                        .init(line: 0, outcome: .ok, id: "backend-1"), .init(line: 1, outcome: .ok, id: "17"),
+                    ]))
             let request = try #require(backend.requests.first)
             #expect(backend.requests.count == 1)
             #expect(request.line == "POST /api/sync/push HTTP/1.1")

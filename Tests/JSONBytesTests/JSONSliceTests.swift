@@ -26,6 +26,25 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("17", "17"), ("17.0", "17"), ("1.7e1", "17"), ("1700E-2", "17"), ("0.017e+3", "17"), ("-17.00", "-17"),
+            (#""17""#, "17"), (#""17.0""#, "17.0"), (#""\u0061""#, "a"), ("-0", "0"), ("-0.0", "0"),
+            ("0e99999999999", "0"),
+            ("9007199254740991.0", "9007199254740991"), ("9007199254740992", "9007199254740992"),
+            ("12345678901234567890", "12345678901234567890"),
+            // What a double would round to an integer is none, and larger ones may have been rounded.
+            ("17.00000000000000000001", nil), ("4503599627370497.5", nil), ("9007199254740992.0", nil),
+            ("9007199254740993.0", nil), ("1e16", nil), ("1e400", nil), ("1e-400", nil), ("1e99999999999", nil),
+            ("1.5", nil), (#""""#, nil), ("null", nil), ("true", nil), ("[17]", nil), (#"{"id":17}"#, nil),
+        ] as [(String, String?)])
+    func `a text or an integer names a record, and any spelling of an integer names the same`(
+        json: String, id: String?
+    ) throws {
+        try withSlice(json) { #expect($0.idText == id) }
+        #expect(try JSONValue.parse(json).idText == id)
+    }
+
     @Test func `flags tell what a string needs`() throws {
         try withSlice(#""abc""#) { #expect(!$0.hasEscapes && $0.isASCII && !$0.hasSurrogateEscapes) }
         try withSlice(#""a\n""#) { #expect($0.hasEscapes && $0.isASCII && !$0.hasSurrogateEscapes) }

@@ -198,13 +198,4 @@ extension JSONSlice {
         }
         return value
     }
-
-    /// A string or an integer as text, as ids come.
-    fileprivate var idText: String? {
-        switch kind {
-        case .string: string.flatMap { $0.isEmpty ? nil : $0 }
-        case .number: isInteger ? spelling : nil
-        default: nil
-        }
-    }
 }
