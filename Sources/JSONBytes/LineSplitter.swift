@@ -36,6 +36,9 @@ package struct LineSplitter {
     /// The length so far of a line that is too long; 0 otherwise.
     private var skipped = 0
 
+    /// True if the line that has begun is already too long; its end may never come.
+    package var isBeyondLimit: Bool { skipped > 0 }
+
     /// Creates a splitter that stands before the first byte.
     package init(maximumLength: Int, headLength: Int = 4096, tailLength: Int = 1024) {
         self.maximumLength = maximumLength

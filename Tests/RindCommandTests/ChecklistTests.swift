@@ -8,6 +8,7 @@ import Foundation
 import Gateway
 import GatewayConfig
 import HTTPTypes
+import NIOConcurrencyHelpers
 import NIOCore
 import Testing
 
@@ -82,6 +83,28 @@ import Testing
             let points = Self.points(result)
             #expect(result.status == 0 && points["ok"]?.contains(ChecklistPoint.emptyAccount.sentence) == true)
             #expect(points["ok"]?.count == 7, "\(result.out)")
+        }
+    }
+
+    @Test func `a line without an end ends the check at max_line, and each byte is looked at once`() async throws {
+        // A line that is looked through again with each chunk would take longer than the suite may.
+        let line = String(repeating: "x", count: 65 << 20)
+        let streams = NIOLockedValueBox(0)
+        let script: ScriptedServer.Script = { request, head, body in
+            guard request.path == "/sync/stream" else { return Self.lists(request, head, body) }
+            let number = streams.withLockedValue { streams in
+                streams += 1
+                return streams
+            }
+            // The first one is that of the check before the checklist.
+            return number == 1 ? Self.lists(request, head, body) : .json(line)
+        }
+        try await ScriptedServer.with(reading: script) { server in
+            let configuration = Place.root.appending(path: "examples/python-backend/rind.ini")
+            let result = try await Self.check(
+                server.url, [], configuration: configuration.path(percentEncoded: false),
+                variables: ["RIND_PULL_MAX_LINE": "64MiB"])
+            #expect(result.out.contains("before that, a line is longer than [pull] max_line"), "\(result.out)")
         }
     }
 

@@ -32,7 +32,6 @@ struct ChecklistStream {
     private(set) var fault: String?
 
     private var projector: LineProjector
-    private var rest: [UInt8] = []
 
     /// Reads a stream to its end, or until so many lines have come.
     init(
@@ -43,11 +42,11 @@ struct ChecklistStream {
             Projection(schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules),
             key: SipHash.Key(0, 0))
         projector.needsContent = false
+        var splitter = LineSplitter(maximumLength: configuration.pull.maxLine)
         var iterator = stream.makeAsyncIterator()
         while fault == nil, lines.count < count, let chunk = try await iterator.next() {
-            rest += chunk.readableBytesView
-            readLines(upTo: count)
-            if rest.count > configuration.pull.maxLine { fault = "a line is longer than [pull] max_line" }
+            chunk.withUnsafeReadableBytes { splitter.feed($0) { take($0, upTo: count) } }
+            if splitter.isBeyondLimit { fault = fault ?? Self.tooLong }
         }
         guard fault == nil, lines.count < count else { return }
         if completeToken == nil { fault = "the stream ends without a complete line, after \(lines.count) lines" }
@@ -62,12 +61,13 @@ struct ChecklistStream {
         return lines.isEmpty ? "no line" : "\(lines.count) \(lines.count == 1 ? "line" : "lines") (\(types))"
     }
 
-    private mutating func readLines(upTo count: Int) {
-        while fault == nil, lines.count < count, let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            let line = Array(rest[..<end])
-            rest.removeSubrange(...end)
-            guard line.contains(where: { $0 > 0x20 }) else { continue }
-            line.withUnsafeBytes { read($0) }
+    private static let tooLong = "a line is longer than [pull] max_line"
+
+    private mutating func take(_ event: LineSplitter.Event, upTo count: Int) {
+        guard fault == nil, lines.count < count else { return }
+        switch event {
+        case .line(let line): read(line)
+        case .tooLong: fault = Self.tooLong
         }
         if lines.count > Self.maximumLines {
             fault = "the account has more than \(Self.maximumLines) lines: use a smaller one"
