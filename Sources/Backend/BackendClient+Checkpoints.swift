@@ -6,29 +6,34 @@ package import JSONBytes
 package import SyncModel
 
 extension BackendClient {
-    /// The most tokens that one call of ``acknowledge(_:_:)`` takes.
-    package var ackBatch: Int { max(1, settings.ackBatch) }
+    /// Cuts tokens into batches, one for each call of ``acknowledge(_:_:)``; no tokens are no batch.
+    package func ackBatches(of tokens: [String]) -> [[String]] {
+        let size = max(1, settings.ackBatch)
+        return stride(from: 0, to: tokens.count, by: size).map { Array(tokens[$0..<min($0 + size, tokens.count)]) }
+    }
 
-    /// Sets checkpoints in batches of ``ackBatch``; for no tokens, sends nothing.
+    /// Sets checkpoints in one call.
     ///
     /// This may move the backend backwards. The token of a reset must come alone: the backend drops all others in the
-    /// same call. If this throws, the backend may have accepted some batches: the position is unknown.
+    /// same call. After an error the position is unknown.
+    ///
+    /// - Parameters:
+    ///   - batch: One of the batches of ``ackBatches(of:)``.
+    ///   - credentials: The caller's.
+    /// - Throws: ``BackendError/ackRefused(status:)`` if there is no such call, and other errors of the backend.
     package func acknowledge(
-        _ tokens: [String], _ credentials: ForwardedCredentials
+        _ batch: [String], _ credentials: ForwardedCredentials
     ) async throws(BackendError) {
         guard let call = settings.acknowledge else { throw .notConfigured("ack") }
-        for start in stride(from: 0, to: tokens.count, by: ackBatch) {
-            let batch = tokens[start..<min(start + ackBatch, tokens.count)]
-            try await telling(of: .ack, call, as: credentials) { () throws(BackendError) in
-                do throws(BackendError) {
-                    try await change(call, ["acks": .array(batch.map { .string($0) })], as: credentials)
-                } catch {
-                    // If these counted as refused tokens, every pull would begin with a full stream.
-                    switch error {
-                    case .refused(let status) where status == 404 || status == 405: throw .ackRefused(status: status)
-                    case .failed(status: 501): throw .ackRefused(status: 501)
-                    default: throw error
-                    }
+        try await telling(of: .ack, call, as: credentials) { () throws(BackendError) in
+            do throws(BackendError) {
+                try await change(call, ["acks": .array(batch.map { .string($0) })], as: credentials)
+            } catch {
+                // If these counted as refused tokens, every pull would begin with a full stream.
+                switch error {
+                case .refused(let status) where status == 404 || status == 405: throw .ackRefused(status: status)
+                case .failed(status: 501): throw .ackRefused(status: 501)
+                default: throw error
                 }
             }
         }

@@ -106,10 +106,8 @@ struct StreamRunner {
             try await acceptance.accepted()
         case .acknowledge(let tokens):
             try await noteMove()
-            let size = scope.backend.ackBatch
-            for start in stride(from: 0, to: tokens.count, by: size) {
+            for batch in scope.backend.ackBatches(of: tokens) {
                 try await LeaseKeeper.assure()
-                let batch = Array(tokens[start..<min(start + size, tokens.count)])
                 try await call { backend, credentials throws(BackendError) in
                     try await backend.acknowledge(batch, credentials)
                 }

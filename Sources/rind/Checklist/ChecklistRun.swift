@@ -64,7 +64,9 @@ struct ChecklistRun {
         for line in lines { newest.advance(to: line.checkpoint) }
         make(.acknowledgement)
         if client.settings.checkpoints == .server {
-            try await client.acknowledge(newest.namespaces.compactMap { newest[$0] }, credentials)
+            for batch in client.ackBatches(of: newest.namespaces.compactMap { newest[$0] }) {
+                try await client.acknowledge(batch, credentials)
+            }
         } else {
             for namespace in newest.namespaces { vector[namespace] = newest[namespace] }
         }
