@@ -17,6 +17,21 @@ package enum ForeignText {
         return String(decoding: bytes, as: UTF8.self) + "…"
     }
 
+    /// Returns the form of a text without what it says: `9` for each digit, `a` or `A` for each letter, `?` for
+    /// everything beyond ASCII; punctuation and spaces stay.
+    package static func shape(of text: String) -> String {
+        String(
+            text.unicodeScalars.map { scalar -> Character in
+                switch scalar {
+                case "0"..."9": "9"
+                case "a"..."z": "a"
+                case "A"..."Z": "A"
+                case " "..."~": Character(scalar)
+                default: "?"
+                }
+            })
+    }
+
     /// Returns true if a scalar could end a line, control a terminal, or reverse or hide the text around it: controls,
     /// line separators, direction marks (Unicode's UAX 9) and all other invisible characters.
     package static func isHostile(_ scalar: Unicode.Scalar) -> Bool {

@@ -32,7 +32,8 @@ struct CheckCommand: AsyncParsableCommand {
             and not everywhere; with '--header' or '--header-file' the credential is sent,
             and the answers must be what is configured; the lines of the stream must fit
             the columns. What is not plainly right is 'wrong' or 'unsure', and the status
-            is then 1; a 'note' is no failure.
+            is then 1; a 'note' is no failure. Of the account's values only the form is
+            shown: 9 for a digit, a or A for a letter, ? for what is beyond ASCII.
 
             '--checklist' goes on with the checklist of docs/BACKEND-PROTOCOL.md, as far as
             one session can show it, and '--write' with its pushes: one record is made,

@@ -31,13 +31,13 @@ import Testing
             hint: "[columns items] is_done, read from 'isDonne'"),
         Mistake(
             testDescription: "a type that no value fits", change: ("position = number", "position = boolean"),
-            said: "wrong  backend  POST /sync/stream: items.position: 2 of 2 values do not fit 'boolean', such as 10; "
+            said: "wrong  backend  POST /sync/stream: items.position: 2 of 2 values do not fit 'boolean', such as 99; "
                 + "apps get false; 'number' would take it",
             hint: "[columns items] position, read from 'position'"),
         Mistake(
             testDescription: "a type that some values do not fit",
             line: Self.item(3, text: "7"),
-            said: "unsure backend  POST /sync/stream: items.text: 1 of 3 values do not fit 'string', such as 7; "
+            said: "unsure backend  POST /sync/stream: items.text: 1 of 3 values do not fit 'string', such as 9; "
                 + #"apps get ""; 'number' would take it"#,
             hint: "[columns items] text, read from 'text'"),
         Mistake(
@@ -53,9 +53,9 @@ import Testing
             hint: "'upsert' and 'delete' of the tables, [backend] ack_types for lines without data", status: 0),
         Mistake(
             testDescription: "an id that apps cannot hold",
-            line: #"{"type":"ListV1","data":{"id":"a/b","title":"a","createdAt":1},"ack":"a|4"}"#,
+            line: #"{"type":"ListV1","data":{"id":"x7/é","title":"a","createdAt":1},"ack":"a|4"}"#,
             said: "wrong  backend  POST /sync/stream: lists, ListV1: 1 line with an id that apps cannot hold, "
-                + "such as 'a/b'",
+                + "such as 'a9/?'",
             hint: "to be quarantined: an id may have letters, digits, '_', '.' and '-', and be neither '.' nor '..'"),
         Mistake(
             testDescription: "a record that is none", line: #"{"type":"ListV1","data":[],"ack":"a|4"}"#,
@@ -77,6 +77,13 @@ import Testing
         let place = try #require(lines.firstIndex(of: mistake.said), "\(result.out)")
         #expect(lines[place + 1].hasSuffix("= hint: \(mistake.hint)"))
         #expect(lines.count { $0.wholeMatch(of: #/(note|unsure|wrong) .*/#) != nil } == 1, "\(result.out)")
+    }
+
+    @Test func `of values that do not fit only the form is shown`() async throws {
+        let line = #"{"type":"ListV1","data":{"id":"l2","title":"a","createdAt":"Ada Secret 1815"},"ack":"a|4"}"#
+        let result = try await Self.check(("", ""), line: line)
+        #expect(result.out.contains("such as \"Aaa Aaaaaa 9999\""), "\(result.out)")
+        #expect(!result.out.contains(#/Ada|Secret|1815/#))
     }
 
     @Test func `a mapping that fits is ok and nothing else`() async throws {

@@ -26,6 +26,11 @@ import Testing
         #expect(ForeignText.escaped("a\(scalar)b", except: [scalar]) == "a\(scalar)b")
     }
 
+    @Test func `the form of a text says nothing of its content`() {
+        #expect(ForeignText.shape(of: "Ada's 12,50 € – a_b/c") == "Aaa'a 99,99 ? ? a_a/a")
+        #expect(ForeignText.shape(of: "\u{0}\u{7F}\n") == "???")
+    }
+
     @Test func `other text stays as it is`() {
         for text in ["", "plain \\ text", "Jörg Müller", "日本語", "\u{1F600}", "عربى", "e\u{301}"] {
             #expect(ForeignText.escaped(text) == text)

@@ -38,7 +38,8 @@ struct StreamBeginning {
         projector = LineProjector(projection, key: SipHash.Key(0, 0))
         projector.needsContent = false
         projector.observer = ProjectionObserver()
-        findings = SampleFindings(schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules)
+        findings = SampleFindings(
+            schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules, quotesValues: false)
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let rest = lines.popLast() ?? []
         for line in lines where fault == nil {

@@ -17,6 +17,8 @@ struct SampleFindings {
     private let schema: Schema
     private let schemaVersion: Int
     private let rules: EnvelopeRules
+    /// False if only the shapes of values may be shown: the lines are of an account, not of the operator's own file.
+    private let quotesValues: Bool
 
     private var records: [Int: Int] = [:]
     private var deletions = 0
@@ -25,10 +27,11 @@ struct SampleFindings {
     private var badIDs: [String: BadIDs] = [:]
     private var values: [Int: [Int: ValueFacts]] = [:]
 
-    init(schema: Schema, schemaVersion: Int, rules: EnvelopeRules) {
+    init(schema: Schema, schemaVersion: Int, rules: EnvelopeRules, quotesValues: Bool) {
         self.schema = schema
         self.schemaVersion = schemaVersion
         self.rules = rules
+        self.quotesValues = quotesValues
     }
 
     /// Notes what became of a line.
@@ -49,7 +52,7 @@ struct SampleFindings {
     /// Notes why a line was quarantined.
     mutating func note(_ line: QuarantinedLine, number: Int) {
         guard line.reason == .noID || line.reason == .unsafeID else { return }
-        let example = line.id.map { "'\($0.shown(upTo: 60))'" } ?? "line \(number)"
+        let example = line.id.map { "'\(quoted($0).shown(upTo: 60))'" } ?? "line \(number)"
         let key = "\(line.table ?? "?"), \(line.type ?? "?")"
         badIDs[key, default: BadIDs(reason: line.reason, example: example)].count += 1
     }
@@ -127,12 +130,18 @@ struct SampleFindings {
 
     private func advice(on table: Table, at number: Int, _ observer: ProjectionObserver) -> [SampleRemark] {
         table.columns.enumerated().filter { $0.element.since <= schemaVersion }.flatMap { index, column in
-            ColumnAdvice(
-                table: table.name, column: column, facts: observer.facts(table: number, column: index),
-                records: observer.records(table: number, column: index), values: values[number]?[index]
+            var (facts, values) = (observer.facts(table: number, column: index), values[number]?[index])
+            facts.wrongExample = facts.wrongExample.map(quoted)
+            if let example = values?.dateExample { values?.dateExample = quoted(example) }
+            return ColumnAdvice(
+                table: table.name, column: column, facts: facts,
+                records: observer.records(table: number, column: index), values: values
             ).remarks
         }
     }
+
+    /// Returns a value as the remarks may show it.
+    private func quoted(_ value: String) -> String { quotesValues ? value : ForeignText.shape(of: value) }
 
     private func unknownTypes(_ counters: ProjectionCounters) -> [SampleRemark] {
         counters.unknownTypes.sorted { $0.key < $1.key }.map { type, count in

@@ -33,7 +33,7 @@ struct SampleReport {
             Projection(schema: schema, schemaVersion: version, rules: rules), key: SipHash.Key(0, 0))
         projector.observer = ProjectionObserver()
         projector.needsContent = false
-        findings = SampleFindings(schema: schema, schemaVersion: version, rules: rules)
+        findings = SampleFindings(schema: schema, schemaVersion: version, rules: rules, quotesValues: true)
     }
 
     /// Reads a file and prints everything.
