@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A reason why this process cannot use a file or a directory.
+/// A reason why this process cannot use a file or a directory; `user` says in words who may not.
 package enum PathFault: Hashable, Sendable {
     /// There is nothing at the path.
     case missing
@@ -34,7 +34,7 @@ package enum PathFault: Hashable, Sendable {
         switch self {
         case .missing: "no such file"
         case .closed: "permission denied: \(explanation ?? "")"
-        case .refused(let user): "permission denied: the user '\(user)' may not read it"
+        case .refused(let user): "permission denied: \(user) may not read it"
         case .other: "not readable"
         }
     }
@@ -42,7 +42,7 @@ package enum PathFault: Hashable, Sendable {
     /// The directory that may not be entered, and by whom; nil if it is no such fault.
     package var explanation: String? {
         guard case .closed(let directory, let user) = self else { return nil }
-        return "the user '\(user)' may not enter \(directory)"
+        return "\(user) may not enter \(directory)"
     }
 
     /// The number of links in a row that are followed.
@@ -64,15 +64,15 @@ package enum PathFault: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the name of the process's user, or its number if it has none.
+    /// Returns the name and the number of the process's effective user in words.
     private static func user() -> String {
         let number = geteuid()
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         var text = [CChar](repeating: 0, count: 4_096)
         guard getpwuid_r(number, &entry, &text, text.count, &found) == 0, found != nil, let name = entry.pw_name else {
-            return "\(number)"
+            return "the user with uid \(number)"
         }
-        return String(cString: name)
+        return "the user '\(String(cString: name))' (uid \(number))"
     }
 }

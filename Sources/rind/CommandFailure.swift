@@ -59,7 +59,8 @@ struct CommandFailure: Error {
             case .inUse, .busy, .unreachable, .connections, .standby: .tryAgain
             default: .inputOutput
             }
-        self.init(status, "\(error.description) (\(error.code))", code: error.code)
+        let message = [error.description, error.whoMayNot?.asSentence, "(\(error.code))"].compactMap { $0 }
+        self.init(status, message.joined(separator: " "), code: error.code)
     }
 }
 

@@ -10,6 +10,8 @@ import Testing
         if: geteuid() != 0 || FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
         "root may read everything, and setpriv is missing"))
 struct PermissionTests {
+    private static let user = "the user '\(NSUserName())' (uid \(geteuid()))"
+
     /// Runs the command without root's right to pass over permissions.
     private static func run(
         _ arguments: [String], _ environment: [String: String] = [:], directory: URL? = nil
@@ -23,15 +25,17 @@ struct PermissionTests {
         )
     }
 
-    /// A directory with a configuration in it; nobody may enter it while the body runs.
-    private static func withClosedDirectory(_ body: (URL) async throws -> Void) async throws {
+    /// A directory with a configuration in it; nobody may enter it, or do more than `permissions` say, while the body runs.
+    private static func withClosedDirectory(
+        _ permissions: Int = 0, _ body: (URL) async throws -> Void
+    ) async throws {
         try await Place.withDirectory { outer in
             let directory = outer.appending(path: "closed")
             let path = directory.path(percentEncoded: false)
             let files = FileManager.default
             try files.createDirectory(at: directory.appending(path: "spool"), withIntermediateDirectories: true)
             try files.copyItem(atPath: Place.quickstart, toPath: path + "/rind.ini")
-            try files.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+            try files.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
             defer { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path) }
             try await body(directory)
         }
@@ -45,7 +49,7 @@ struct PermissionTests {
             for name in [path + "/rind.ini", "closed/rind.ini", link] {
                 let result = try await Self.run(["check", "--config", name], directory: outer)
                 #expect(result.status == 78)
-                let said = "cannot read the file: permission denied: the user '\(NSUserName())' may not enter \(path)"
+                let said = "cannot read the file: permission denied: \(Self.user) may not enter \(path)"
                 #expect(result.error.contains(said), "\(name): \(result.error)")
             }
         }
@@ -57,7 +61,7 @@ struct PermissionTests {
             try FileManager.default.copyItem(atPath: Place.quickstart, toPath: path)
             try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
             let result = try await Self.run(["check", "--config", path])
-            #expect(result.error.contains("permission denied: the user '\(NSUserName())' may not read it"), "\(result)")
+            #expect(result.error.contains("permission denied: \(Self.user) may not read it"), "\(result)")
         }
     }
 
@@ -70,13 +74,33 @@ struct PermissionTests {
                     "RIND_BACKEND_URL": "http://127.0.0.1:1", "RIND_STATE_URL": "sqlite:\(path)/rind.db",
                     "RIND_SPOOL_DIR": path + "/spool",
                 ])
-            let nobody = "the user '\(NSUserName())' may not enter \(path)"
+            let nobody = "\(Self.user) may not enter \(path)"
             #expect(result.status == 1)
             #expect(
                 result.out.contains("the spool's directory \(path)/spool cannot be reached: \(nobody)"), "\(result.out)"
             )
             #expect(result.out.contains(#/wrong +state +.*permission denied/#), "\(result.out)")
             #expect(result.out.contains("= hint: \(nobody)"), "\(result.out)")
+        }
+    }
+
+    @Test(arguments: [
+        (["serve"], "RIND_STATE_URL", "sqlite:DIR/rind.db", 0, "may not enter DIR"),
+        (["serve"], "RIND_STATE_URL", "sqlite:DIR/rind.db", 0o500, "may not write in DIR"),
+        (["serve"], "RIND_SPOOL_DIR", "DIR/spool", 0, "may not enter DIR"),
+        (["replicas", "list"], "RIND_STATE_URL", "sqlite:DIR/rind.db", 0, "may not enter DIR"),
+    ])
+    func `a command that cannot open state or spool says which user may not do what`(
+        _ command: [String], _ variable: String, _ value: String, _ permissions: Int, _ said: String
+    ) async throws {
+        try await Self.withClosedDirectory(permissions) { directory in
+            let path = directory.path(percentEncoded: false)
+            let result = try await Self.run(
+                command + ["--config", Place.quickstart], [variable: value.replacing("DIR", with: path)])
+            #expect(result.status == 73)
+            let user = Self.user.prefix(1).uppercased() + Self.user.dropFirst()
+            let sentences = [user, Self.user].map { "\($0) \(said.replacing("DIR", with: path))" }
+            #expect(sentences.contains { result.error.contains($0) }, "\(result.error)")
         }
     }
 }

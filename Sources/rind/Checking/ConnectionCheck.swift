@@ -72,7 +72,7 @@ struct ConnectionCheck {
                 of: "state")
         } catch let error as StateError {
             return CheckFinding(
-                .wrong, "\(error.description) (\(error.code))", of: "state", hint: unreachableDirectory)
+                .wrong, "\(error.description) (\(error.code))", of: "state", hint: error.whoMayNot)
         } catch {
             return CheckFinding(.wrong, "\(error)", of: "state")
         }
@@ -113,17 +113,12 @@ struct ConnectionCheck {
         }
     }
 
-    /// The directory of a file that may not be entered, and by whom; nil if that is not the fault.
-    private var unreachableDirectory: String? {
-        guard case .sqlite(let path) = configuration.state.url else { return nil }
-        return PathFault(path, for: R_OK).explanation
-    }
-
     private func newState(_ path: String) -> CheckFinding {
         let directory = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard access(directory, W_OK | X_OK) == 0 else {
             return CheckFinding(
-                .wrong, "there is no state yet, and \(directory) takes no new file (state.open)", of: "state")
+                .wrong, "there is no state yet, and \(directory) takes no new file (state.open)", of: "state",
+                hint: StateError.open(path: path, reason: "").whoMayNot)
         }
         return CheckFinding(.ok, "there is no state yet; 'rind serve' will make \(path)", of: "state")
     }

@@ -109,6 +109,19 @@ extension Configuration {
     }
 }
 
+extension StateError {
+    /// Says which user may not do what at the path of the state's file; nil if that is not the fault.
+    var whoMayNot: String? {
+        guard case .open(let path, _) = self else { return nil }
+        let fault = PathFault(path, for: R_OK | W_OK)
+        if case .refused(let user) = fault { return "\(user) may not read and write it" }
+        guard fault == .missing else { return fault.explanation }
+        let directory = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        guard case .refused(let user) = PathFault(directory, for: W_OK | X_OK) else { return nil }
+        return "\(user) may not write in \(directory)"
+    }
+}
+
 extension Logger {
     /// A log that takes nothing, for commands whose output is their result.
     static var silent: Logger { Logger(label: "rind.state") { _ in SwiftLogNoOpLogHandler() } }

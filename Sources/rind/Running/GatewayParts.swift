@@ -131,10 +131,10 @@ extension Configuration {
         let exists = FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory)
         let fault =
             switch PathFault(directory, for: W_OK | X_OK) {
-            case .closed(let outer, let user): "cannot be reached: the user '\(user)' may not enter \(outer)"
+            case .closed(let outer, let user): "cannot be reached: \(user) may not enter \(outer)"
             case _ where exists && !isDirectory.boolValue: "is no directory"
             case .missing: "does not exist"
-            case .refused(let user): "takes no files: the user '\(user)' may not write there"
+            case .refused(let user): "takes no files: \(user) may not write there"
             case .other: "takes no files"
             }
         return "the spool's directory \(directory) \(fault)"
