@@ -59,6 +59,8 @@ package struct RecentSyncs: Sendable {
     private static let (slowest, codes) = (10, 200)
 
     private var minutes: [Minute] = []
+    /// The number of syncs that ended in each of the last sixty seconds, at the second's remainder by sixty.
+    private var seconds = Array(repeating: (number: Int64.min, count: 0), count: 60)
     /// The slowest syncs of each ten minutes, the slowest first, by the ten minutes since 1970: those of one period push
     /// out none of another, so the list is full again when they are old.
     private var slow: [Int64: [Sync]] = [:]
@@ -75,6 +77,9 @@ package struct RecentSyncs: Sendable {
         let last = minutes.count - 1
         if isSuccess { minutes[last].succeeded += 1 } else { minutes[last].others += 1 }
         if minutes.count > Self.span { minutes.removeFirst() }
+        let second = sync.endedAt / 1_000
+        let slot = Int(second.magnitude % 60)
+        seconds[slot] = (second, (seconds[slot].number == second ? seconds[slot].count : 0) + 1)
         if !sync.code.isEmpty, failures[sync.code] != nil || failures.count < Self.codes {
             failures[sync.code, default: Failures()].count += 1
             failures[sync.code]?.lastAt = sync.endedAt
@@ -86,6 +91,12 @@ package struct RecentSyncs: Sendable {
         guard position < Self.slowest else { return }
         slowest.insert(sync, at: position)
         slow[period] = Array(slowest.prefix(Self.slowest))
+    }
+
+    /// Returns the number of syncs that ended in the last sixty seconds, this one included.
+    package func lastMinute(at now: Int64) -> Int {
+        let second = now / 1_000
+        return seconds.reduce(0) { $0 + (second - 59...second ~= $1.number ? $1.count : 0) }
     }
 
     /// Returns the minutes up to now, the oldest first, with those in which nothing ended.

@@ -21,6 +21,24 @@ import Testing
         #expect(recent.lastHour(at: 163 * 60_000).allSatisfy { $0.succeeded + $0.others == 0 })
     }
 
+    @Test func `the last minute is the last sixty seconds, whatever the clock's minute is`() {
+        var recent = RecentSyncs()
+        // Two in each second, from half a minute to half a minute.
+        for second in 30..<150 as Range<Int64> {
+            for isSuccess in [true, false] {
+                var sync = Self.sync(1, at: 0)
+                sync.endedAt = 600_000 + second * 1_000 + 999
+                recent.add(sync, isSuccess: isSuccess)
+            }
+        }
+        let last: Int64 = 600_000 + 149_999
+        #expect(recent.lastMinute(at: last) == 120)
+        #expect(recent.lastMinute(at: last + 1) == 118)
+        #expect(recent.lastMinute(at: last + 59_001) == 0)
+        // A clock that was ahead has counted nothing that has not happened yet.
+        #expect(recent.lastMinute(at: last - 59_000) == 2)
+    }
+
     @Test func `the slowest of the last hour are remembered, and ten at most`() {
         var recent = RecentSyncs()
         recent.add(Self.sync(9_999, at: 0), isSuccess: true)

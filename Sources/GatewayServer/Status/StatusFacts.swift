@@ -38,6 +38,8 @@ struct StatusFacts: Sendable {
     var isDraining = false
     var requests = 0
     var connections = (open: 0, limit: 0)
+    /// The syncs of the last sixty seconds.
+    var lastMinute = 0
     var minutes: [RecentSyncs.Minute] = []
     var slowest: [RecentSyncs.Sync] = []
     var failures: [String: RecentSyncs.Failures] = [:]

@@ -67,10 +67,9 @@ struct StatusPage {
         }
         let total = facts.minutes.reduce(0) { $0 + $1.succeeded + $1.others }
         let others = facts.minutes.reduce(0) { $0 + $1.others }
-        let last = facts.minutes.dropLast().last.map { $0.succeeded + $0.others } ?? 0
         return """
             <section><h2>Syncs</h2>
-            <p><span class="big">\(last)</span> in the last minute</p>
+            <p><span class="big">\(facts.lastMinute)</span> in the last 60 seconds</p>
             <p class="quiet">\(total) in the last hour, \(others) of them not answered with success; \
             at most \(most) in a minute</p>
             <svg viewBox="0 0 598 102" preserveAspectRatio="none" role="img" \

@@ -87,6 +87,7 @@ final class StatusResponder: Sendable {
         facts.requests = requests.count
         facts.connections = (connections.open, connections.limit)
         let recent = metrics.recentSyncs
+        facts.lastMinute = recent.lastMinute(at: facts.now.milliseconds)
         facts.minutes = recent.lastHour(at: facts.now.milliseconds)
         facts.slowest = recent.slowest(at: facts.now.milliseconds)
         facts.failures = recent.failures
