@@ -58,6 +58,10 @@ import Testing
         #expect(result.status == 0)
         #expect(result.error.isEmpty)
         #expect(result.out.contains("8  The devices meet"))
+        #expect(result.out.contains(#/operators http:\/\/127\.0\.0\.1:\d+   \/status/#))
+        #expect(result.out.contains(#/\n   rind_syncs_total\{kind="pull",mode="first",result="ok",code=""\} 2\n/#))
+        #expect(result.out.contains(#/\n   rind_rows_total\{table="tasks",direction="out"\} \d+\n/#))
+        #expect(result.out.contains("/status'"))
         #expect(result.out.hasSuffix("checks hold.\n"))
         #expect(!result.out.contains("\u{1B}"), "no colours in a pipe")
     }

@@ -21,6 +21,7 @@ struct DemoCommand: AsyncParsableCommand {
               rind demo --backend-only --port 9001
                                        only the backend, before which you put a gateway
 
+            It prints the address of the operator's page and metrics, and what to look at.
             Everything is on 127.0.0.1 and in a temporary directory that is removed at the
             end. The configuration is examples/quickstart/rind.ini. The backend has two
             users, whose tokens are ada-token and bob-token: sign in with the field

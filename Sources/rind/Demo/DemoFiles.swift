@@ -3,6 +3,7 @@
 
 import Foundation
 import GatewayConfig
+import GatewayServer
 
 /// The demo's files while it runs: a configuration, which other commands can use, and the state.
 struct DemoFiles {
@@ -22,8 +23,14 @@ struct DemoFiles {
         ] {
             text = text.replacing("\n\(line)\n", with: "\n\(ours)\n")
         }
+        text += "\n[admin]\nlisten = 127.0.0.1:0\n"
         try text.write(toFile: configurationPath, atomically: true, encoding: .utf8)
         return try Configuration.load(text, file: configurationPath)
+    }
+
+    /// The origin of the configuration, for the operator's page.
+    var origin: ConfigurationOrigin? {
+        (try? Data(contentsOf: URL(filePath: configurationPath))).map { .file(configurationPath, Array($0)) }
     }
 
     /// Reads the configuration as another command does.

@@ -14,6 +14,7 @@ struct DemoScript {
     let backend: DemoBackend
     let files: DemoFiles
     let gatewayURL: String
+    let operatorURL: String
     let backendURL: String
     let reactor: CurlReactor
 
@@ -34,10 +35,14 @@ struct DemoScript {
         var task: JSONValue
     }
 
-    init(backend: DemoBackend, files: DemoFiles, gatewayURL: String, backendURL: String, reactor: CurlReactor) {
+    init(
+        backend: DemoBackend, files: DemoFiles, gatewayURL: String, operatorURL: String, backendURL: String,
+        reactor: CurlReactor
+    ) {
         self.backend = backend
         self.files = files
         self.gatewayURL = gatewayURL
+        self.operatorURL = operatorURL
         self.backendURL = backendURL
         self.reactor = reactor
     }
@@ -49,8 +54,9 @@ struct DemoScript {
         printer.title("A WatermelonDB app syncs through Rind")
         printer.say(
             """
-            gateway \(gatewayURL)   configured by examples/quickstart/rind.ini
-            backend \(backendURL)   streams JSONL and knows nothing of WatermelonDB
+            gateway   \(gatewayURL)   configured by examples/quickstart/rind.ini
+            backend   \(backendURL)   streams JSONL and knows nothing of WatermelonDB
+            operators \(operatorURL)   /status is a page, /metrics has counts ([admin] listen)
             """)
         try await firstSync()
         try await editOnBackend()
@@ -62,6 +68,7 @@ struct DemoScript {
         try await devicesMeet()
         try await reset()
         try await why()
+        try await operate()
         printer.title("All \(printer.checks) checks hold.")
     }
 
@@ -74,8 +81,11 @@ struct DemoScript {
         printer.line("rind replicas list --config \(files.configurationPath)")
         printer.say("The backend's next stream breaks after 100 lines; the pull that meets it is whole all the same:")
         printer.line("curl -sS -X POST '\(backendURL)/_demo/fault' -d '{\"cutAfterLines\":100}'")
-        printer.say("Whether the gateway is well, and what passes through it:")
+        printer.say("What the gateway does, as a page and for Prometheus, and whether it is well:")
+        printer.line("xdg-open \(operatorURL)/status")
+        printer.line("curl -sS '\(operatorURL)/metrics' | grep rind_rows_total")
         printer.line("curl -sS '\(gatewayURL)/readyz'")
+        printer.say("What passes through it:")
         printer.line("curl -sS '\(gatewayURL)/users/me' -H 'Authorization: Bearer ada-token'")
     }
 

@@ -7,6 +7,7 @@ import GatewayConfig
 import GatewayServer
 import Logging
 import ServiceLifecycle
+import Telemetry
 import UnixSignals
 
 /// The demo's cast: the backend, the gateway before it, and the tour that uses both, in one process.
@@ -32,7 +33,7 @@ struct DemoStage {
     /// Runs until Ctrl-C, or to the end of the tour.
     func run() async throws {
         try await backend.seed()
-        let (ports, ready) = AsyncThrowingStream.makeStream(of: Int.self)
+        let (ports, ready) = AsyncThrowingStream.makeStream(of: (GatewayHTTPServer.Listener, Int).self)
         let files = DemoFiles(directory: directory)
         let gateway = DemoGateway(backend: backend, files: files, port: port, logger: logger, ready: ready)
         let tour = DemoTour(backend: backend, files: files, gatewayPorts: ports, staysUp: !endsAfterTour)
@@ -77,8 +78,8 @@ struct DemoGateway: Service {
     let files: DemoFiles
     let port: Int
     let logger: Logger
-    /// Gets the gateway's port, or the reason why there is none.
-    let ready: AsyncThrowingStream<Int, any Error>.Continuation
+    /// Gets the port of each listener, or the reason why there is none.
+    let ready: AsyncThrowingStream<(GatewayHTTPServer.Listener, Int), any Error>.Continuation
 
     func run() async throws {
         do {
@@ -98,9 +99,10 @@ struct DemoGateway: Service {
 
     private func serve(_ parts: GatewayParts) async throws {
         try await GatewayHTTPServer(
-            service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough, logger: logger
-        ) { [ready] listener, port in
-            if listener == .clients { ready.yield(port) }
+            service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough,
+            metrics: GatewayMetrics(version: Version.number), origin: files.origin, logger: logger
+        ) { [ready] in
+            ready.yield(($0, $1))
         }.run()
     }
 
