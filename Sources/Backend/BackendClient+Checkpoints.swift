@@ -12,14 +12,11 @@ extension BackendClient {
         return stride(from: 0, to: tokens.count, by: size).map { Array(tokens[$0..<min($0 + size, tokens.count)]) }
     }
 
-    /// Sets checkpoints in one call.
+    /// Sets the checkpoints of one of the batches of ``ackBatches(of:)`` in one call.
     ///
     /// This may move the backend backwards. The token of a reset must come alone: the backend drops all others in the
     /// same call. After an error the position is unknown.
     ///
-    /// - Parameters:
-    ///   - batch: One of the batches of ``ackBatches(of:)``.
-    ///   - credentials: The caller's.
     /// - Throws: ``BackendError/ackRefused(status:)`` if there is no such call, and other errors of the backend.
     package func acknowledge(
         _ batch: [String], _ credentials: ForwardedCredentials

@@ -78,7 +78,9 @@ package struct ProjectionObserver: Sendable {
                 entry.wrongKind = value.kind
                 entry.wrongExample = String(decoding: value.bytes.prefix(40), as: UTF8.self)
             }
-            if let value, value.kind == .string, Moment(value, unit: 1) != nil { entry.wrongIsDate = true }
+            if let value, value.kind == .string, value.withText({ ISOTimestamp.moment(of: $0) }) != nil {
+                entry.wrongIsDate = true
+            }
         case .null, .string, .text, .number, .double, .boolean, .milliseconds, .json:
             entry.values += 1
             if case .milliseconds(_, isAssumed: true) = outcome { entry.local += 1 }

@@ -13,6 +13,8 @@ struct CountedPath {
     enum Stage: String, CaseIterable {
         /// Lines are split and become records.
         case projection
+        /// The same for lines whose values are in other spellings than their columns'.
+        case conversion
         /// Records are gathered, de-duplicated, compared with an empty ledger and put into a new one.
         case answer
     }
@@ -22,17 +24,23 @@ struct CountedPath {
     private static let chunkSize = 64 * 1_024
 
     private let stream = CountedStream.bytes()
+    private let converted: [UInt8]
     private let projection = Projection(schema: CountedStream.schema, schemaVersion: 1)
 
     /// Takes the stream once along the path and returns the number of records that came out.
     func run(to stage: Stage) async throws -> Int {
         switch stage {
-        case .projection: project()
+        case .projection: project(stream)
+        case .conversion: project(converted)
         case .answer: try await answer()
         }
     }
 
-    private func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
+    init(_ stage: Stage) { converted = stage == .conversion ? CountedStream.bytes(isConverted: true) : [] }
+
+    private func forEachChunk(
+        of stream: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
         try stream.withUnsafeBytes { bytes in
             for start in stride(from: 0, to: bytes.count, by: Self.chunkSize) {
                 try body(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Self.chunkSize, bytes.count)]))
@@ -40,12 +48,12 @@ struct CountedPath {
         }
     }
 
-    private func project() -> Int {
+    private func project(_ stream: [UInt8]) -> Int {
         var splitter = LineSplitter(maximumLength: 1 << 20)
         var projector = LineProjector(projection, key: Self.key)
         var output = JSONWriter(capacity: 16 * 1_024)
         var records = 0
-        forEachChunk { chunk in
+        forEachChunk(of: stream) { chunk in
             splitter.feed(chunk) { event in
                 guard case .line(let line) = event else { return }
                 output.removeAll()
@@ -61,7 +69,7 @@ struct CountedPath {
         var length: UInt64 = 0
         var runs: [UInt8] = []
         intake.beginRequest()
-        try forEachChunk { chunk in
+        try forEachChunk(of: stream) { chunk in
             try intake.feed(chunk)
             while let full = intake.nextFullChunk(offset: length) { length += UInt64(full.count) }
             while let piece = intake.nextRunPiece() { runs += piece }

@@ -31,12 +31,16 @@ enum CountedStream {
         return Schema(tables: [assets])
     }()
 
-    /// Returns the bytes of the stream.
-    static func bytes() -> [UInt8] {
+    /// Returns the bytes of the stream; if it is converted, the five columns that are no texts come in other spellings, as
+    /// databases print them.
+    static func bytes(isConverted: Bool = false) -> [UInt8] {
         var random = SeededGenerator(seed: 42)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(lines * 640)
-        for number in 0..<lines { bytes += line(number, &random).utf8 }
+        for number in 0..<lines {
+            let line = line(number, &random)
+            bytes += (isConverted ? converted(line, number) : line).utf8
+        }
         bytes += #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|\#(uuid(&random))"}"#.utf8
         bytes.append(UInt8(ascii: "\n"))
         return bytes
@@ -56,6 +60,21 @@ enum CountedStream {
             + #""deletedAt":null,"isFavorite":\#(number % 20 == 0),"visibility":"timeline","livePhotoVideoId":null,"#
             + #""stackId":null,"libraryId":null,"isEdited":false,"width":4032,"height":\#(3000 + number % 99),"#
             + #""exposure":0.\#(100 + number % 900)},"ack":"AssetV1|\#(uuid(&random))"}"# + "\n"
+    }
+
+    /// Replaces times by PostgreSQL's texts, numbers by texts, and truth values by letters.
+    private static func converted(_ line: String, _ number: Int) -> String {
+        let members = line.split(separator: ",", omittingEmptySubsequences: false).map { member -> String in
+            let (name, value) = (member.prefix { $0 != ":" }, String(member.drop { $0 != ":" }.dropFirst()))
+            switch name {
+            case #""fileModifiedAt""#, #""localDateTime""#:
+                return name + ":" + value.replacing("T", with: " ").replacing("Z\"", with: "456+00\"")
+            case #""isFavorite""#: return name + (value == "true" ? #":"t""# : #":"f""#)
+            case #""width""#, #""height""#: return name + ":\"\(value).50\""
+            default: return String(member)
+            }
+        }
+        return members.joined(separator: ",")
     }
 
     private static func name(_ number: Int) -> String {

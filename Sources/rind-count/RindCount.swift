@@ -22,7 +22,7 @@ struct RindCount {
             print("usage: rind-count \(stages) PASSES")
             exit(EX_USAGE)
         }
-        let path = CountedPath()
+        let path = CountedPath(stage)
         for _ in 0..<passes {
             let records = try await path.run(to: stage)
             precondition(records == CountedStream.lines, "the path came to \(records) records: fewer than lines")

@@ -69,20 +69,29 @@ import Testing
         #expect(result.error.contains("RIND_BACKEND_ULR"))
     }
 
-    @Test func `a sample comes out as records, and what looks wrong is named with table, column and count`()
-        async throws
-    {
-        let sample = Place.fixtures.appending(path: "sample.jsonl").path(percentEncoded: false)
+    private static func expectSample(_ name: String, configuration: String) async throws {
+        let sample = Place.fixtures.appending(path: "\(name).jsonl").path(percentEncoded: false)
         let result = try await RunningCommand.run(
-            "check", "--config", Place.quickstart, "--sample", "-",
+            "check", "--config", configuration, "--sample", "-",
             input: try String(contentsOfFile: sample, encoding: .utf8))
         #expect(result.status == 0)
         let text = result.out.split(separator: "\n\n", maxSplits: 1).last.map(String.init)
         if ProcessInfo.processInfo.environment["RIND_REGENERATE"] == "1" {
             try (text ?? "").write(
-                to: Place.fixtures.appending(path: "sample.expected"), atomically: true, encoding: .utf8)
+                to: Place.fixtures.appending(path: "\(name).expected"), atomically: true, encoding: .utf8)
         }
-        #expect(try text == Place.text("Tests/RindCommandTests/Fixtures/sample.expected"))
+        #expect(try text == Place.text("Tests/RindCommandTests/Fixtures/\(name).expected"))
+    }
+
+    @Test func `a sample comes out as records, and what looks wrong is named with table, column and count`()
+        async throws
+    {
+        try await Self.expectSample("sample", configuration: Place.quickstart)
+    }
+
+    @Test func `a sample shows what becomes of each spelling, and the line that fits each column`() async throws {
+        let file = Place.fixtures.appending(path: "spellings.ini").path(percentEncoded: false)
+        try await Self.expectSample("spellings", configuration: file)
     }
 
     @Test func `a sample is shown as an older app gets it`() async throws {

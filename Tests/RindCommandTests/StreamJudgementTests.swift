@@ -36,9 +36,9 @@ import Testing
             hint: "[columns items] position, read from 'position'"),
         Mistake(
             testDescription: "a type that some values do not fit",
-            line: Self.item(3, text: "7"),
-            said: "unsure backend  POST /sync/stream: items.text: 1 of 3 values do not fit 'string', such as 9; "
-                + #"apps get ""; 'number' would take it"#,
+            line: Self.item(3, text: "[7]"),
+            said: "unsure backend  POST /sync/stream: items.text: 1 of 3 values do not fit 'string', such as [9]; "
+                + #"apps get ""; 'string … json' would take it"#,
             hint: "[columns items] text, read from 'text'"),
         Mistake(
             testDescription: "another version of a wire type", change: ("upsert = ItemV1", "upsert = ItemV9"),

@@ -54,14 +54,20 @@ extension ColumnValue {
         guard !spelling.isStrict else { return .wrong }
         if let value = slice.bool { return .double(value ? 1 : 0) }
         guard slice.kind == .string else { return .wrong }
-        return slice.withText { text in
-            guard let number = NumberText(text) else { return .wrong }
-            // The backend is to get the digits back.
-            if spelling.isDecimal, !number.keepsDigits { return .wrong }
-            // Without escapes the text lies in the line, as long as the value.
-            if !slice.hasEscapes, let plain = number.slice { return .number(plain) }
-            return .double(number.double)
-        }
+        return slice.hasEscapes
+            ? slice.withText { number(in: $0, isBorrowed: false, spelling) }
+            : number(in: slice.content, isBorrowed: true, spelling)
+    }
+
+    /// Reads a text as a number; one that lies in the line as long as the value is borrowed.
+    @inline(__always)
+    private static func number(
+        in text: UnsafeRawBufferPointer, isBorrowed: Bool, _ spelling: ColumnSpelling
+    ) -> ColumnValue {
+        // The backend is to get the digits of a decimal back.
+        guard let number = NumberText(text), !spelling.isDecimal || number.keepsDigits else { return .wrong }
+        if isBorrowed, let plain = number.slice { return .number(plain) }
+        return .double(number.double)
     }
 
     private static func boolean(_ slice: JSONSlice, _ spelling: ColumnSpelling) -> ColumnValue {

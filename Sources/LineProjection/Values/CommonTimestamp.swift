@@ -1,38 +1,45 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the two spellings that almost all backends use, `2026-01-02T03:04:05.678Z` and `2026-01-02T03:04:05Z`, eight
-/// bytes at a time.
+/// Reads the two spellings that almost all backends use, `2026-01-02T03:04:05.678Z` and `2026-01-02T03:04:05Z`, and the
+/// beginning that all spellings of ISO 8601 with seconds share, eight bytes at a time.
 ///
 /// A text of any other form is nil, and so are the rarer points in time, such as leap seconds: ``ISOTimestamp`` reads
 /// them, and decides.
 enum CommonTimestamp {
+    /// The number of bytes of `2026-01-02T03:04:05`.
+    static let length = 19
+
+    @inline(__always)
     static func milliseconds(of text: UnsafeRawBufferPointer) -> Int64? {
         let hasFraction = text.count == 24
-        guard hasFraction || text.count == 20 else { return nil }
-        // The second word begins at the day, the third at the colon before the seconds.
-        let first = load(text, 0) ^ 0x2d30_302d_3030_3030
-        let second = load(text, 8) ^ 0x3030_3a30_3054_3030
-        let third =
-            hasFraction
-            ? load(text, 16) ^ 0x5a30_3030_2e30_303a
-            : UInt64(UInt32(littleEndian: text.loadUnaligned(fromByteOffset: 16, as: UInt32.self)) ^ 0x5a30_303a)
-        guard isDigits(first, except: 0xff00_00ff_0000_0000), isDigits(second, except: 0x0000_ff00_00ff_0000),
-            isDigits(third, except: hasFraction ? 0xff00_0000_ff00_00ff : 0xffff_ffff_ff00_00ff)
+        guard hasFraction || text.count == 20, text[text.count &- 1] == UInt8(ascii: "Z"),
+            let milliseconds = beginning(of: text)
         else { return nil }
-        let year = two(first, 0) * 100 + two(first, 2)
-        let month = two(first, 5)
-        let day = two(second, 0)
-        let hour = two(second, 3)
-        let minute = two(second, 6)
-        let seconds = two(third, 1)
-        guard (1...12).contains(month), day >= 1,
-            day <= 28 || day <= ISOTimestamp.dayCount(ofMonth: month, year: year), hour <= 23, minute <= 59,
-            seconds <= 59
+        guard hasFraction else { return milliseconds }
+        let digits = text.loadUnaligned(fromByteOffset: length, as: UInt32.self).littleEndian ^ 0x3030_302e
+        guard digits & 0xff == 0, isDigits(UInt64(digits), except: 0xff) else { return nil }
+        return milliseconds + two(UInt64(digits), 1) * 10 + Int64(digits &>> 24)
+    }
+
+    /// Returns the milliseconds of the first ``length`` bytes, which name no zone, read as UTC.
+    @inline(__always)
+    static func beginning(of text: UnsafeRawBufferPointer) -> Int64? {
+        guard text.count >= length, text[10] == UInt8(ascii: "T") || text[10] == UInt8(ascii: " ") else { return nil }
+        let date = load(text, 0) ^ 0x2d30_302d_3030_3030
+        let time = load(text, 11) ^ 0x3030_3a30_303a_3030
+        let day = UInt64(text.loadUnaligned(fromByteOffset: 8, as: UInt16.self).littleEndian ^ 0x3030)
+        guard isDigits(date, except: 0xff00_00ff_0000_0000), isDigits(time, except: 0x0000_ff00_00ff_0000),
+            isDigits(day, except: 0)
         else { return nil }
-        let fraction = hasFraction ? two(third, 4) * 10 + Int64(third &>> 48 & 0xff) : 0
-        let days = ISOTimestamp.dayNumber(year: year, month: month, day: day)
-        return days * 86_400_000 + (hour * 60 + minute) * 60_000 + seconds * 1_000 + fraction
+        let (year, month, number) = (two(date, 0) * 100 + two(date, 2), two(date, 5), two(day, 0))
+        let (hour, minute, second) = (two(time, 0), two(time, 3), two(time, 6))
+        guard (1...12).contains(month), number >= 1,
+            number <= 28 || number <= ISOTimestamp.dayCount(ofMonth: month, year: year), hour <= 23, minute <= 59,
+            second <= 59
+        else { return nil }
+        let days = ISOTimestamp.dayNumber(year: year, month: month, day: number)
+        return days * 86_400_000 + (hour * 60 + minute) * 60_000 + second * 1_000
     }
 
     @inline(__always)

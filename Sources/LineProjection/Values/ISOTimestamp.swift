@@ -17,20 +17,15 @@ package enum ISOTimestamp {
     /// (RFC 9557: `[Europe/Berlin]`), or nothing. Years may have six digits and a sign. A leap second counts as the
     /// second after it.
     static func moment(of text: UnsafeRawBufferPointer) -> Moment? {
-        if let milliseconds = CommonTimestamp.milliseconds(of: text) { return Moment(milliseconds) }
         var reader = Reader(text: text)
-        guard let date = reader.date() else { return nil }
-        var moment = Moment(date.days * 86_400_000, isZoned: false, isDate: true)
-        if !reader.isAtEnd || date.isBasic {
-            guard reader.skip("T") || reader.skip("t") || reader.skip(" "), let time = reader.time(date.isBasic),
-                let zone = reader.zone()
-            else { return nil }
+        guard let local = reader.local(), let zone = local.isDate ? Reader.Zone.none : reader.zone(), reader.isAtEnd
+        else { return nil }
+        let moment =
             switch zone {
-            case .none: moment = Moment(moment.milliseconds + time, isZoned: false)
-            case .offset(let offset): moment = Moment(moment.milliseconds + time - offset)
+            case .none: local
+            case .offset(let offset): Moment(local.milliseconds - offset)
             }
-        }
-        return reader.isAtEnd && range.contains(moment.milliseconds) ? moment : nil
+        return range.contains(moment.milliseconds) ? moment : nil
     }
 
     /// Returns the number of a day in the Gregorian calendar, from 1970-01-01, which is 0.
@@ -88,7 +83,21 @@ private struct Reader {
         return value
     }
 
-    mutating func date() -> (days: Int64, isBasic: Bool)? {
+    /// Reads a date and mostly a time, without a zone.
+    mutating func local() -> Moment? {
+        if let milliseconds = CommonTimestamp.beginning(of: text) {
+            position = CommonTimestamp.length
+            guard skip(".") || skip(",") else { return Moment(milliseconds, isZoned: false) }
+            return fraction().map { Moment(milliseconds + $0, isZoned: false) }
+        }
+        guard let date = date() else { return nil }
+        let midnight = date.days * 86_400_000
+        if isAtEnd { return date.isBasic ? nil : Moment(midnight, isZoned: false, isDate: true) }
+        guard skip("T") || skip("t") || skip(" ") else { return nil }
+        return time(date.isBasic).map { Moment(midnight + $0, isZoned: false) }
+    }
+
+    private mutating func date() -> (days: Int64, isBasic: Bool)? {
         let isNegative = skip("-")
         let hasSign = isNegative || skip("+")
         guard let unsigned = digits(hasSign ? 6 : 4), !(isNegative && unsigned == 0) else { return nil }
@@ -98,7 +107,7 @@ private struct Reader {
     }
 
     /// Reads a time of day as milliseconds since midnight.
-    mutating func time(_ isBasic: Bool) -> Int64? {
+    private mutating func time(_ isBasic: Bool) -> Int64? {
         guard let hour = digits(2), isBasic || skip(":"), let minute = digits(2), hour <= 24, minute <= 59 else {
             return nil
         }
@@ -116,7 +125,7 @@ private struct Reader {
     }
 
     /// Reads a fraction of a second of any precision, as milliseconds, cut off.
-    mutating func fraction() -> Int64? {
+    private mutating func fraction() -> Int64? {
         var value: Int64 = 0
         var count = 0
         while position < text.count {
@@ -140,11 +149,16 @@ private struct Reader {
     mutating func zone() -> Zone? {
         if isAtEnd { return Zone.none }
         _ = skip(" ")
-        var offset: Int64? = skip(word: "Z") || skip(word: "UTC") || skip(word: "GMT") ? 0 : nil
-        if offset == nil, !isAt("[") {
+        var offset: Int64?
+        if isAt("+") || isAt("-") {
             guard let numeric = numericOffset() else { return nil }
+            if isAtEnd { return .offset(numeric) }
             offset = numeric
             if skip(" ") { skipLetters() }
+        } else if skip(word: "Z") || skip(word: "UTC") || skip(word: "GMT") {
+            offset = 0
+        } else if !isAt("[") {
+            return nil
         }
         if skip("[") {
             let name = position
@@ -156,7 +170,7 @@ private struct Reader {
     }
 
     /// Reads `+02:00`, `+0200`, `+02`, or with seconds `+00:53:28`.
-    mutating func numericOffset() -> Int64? {
+    private mutating func numericOffset() -> Int64? {
         let isNegative = skip("-")
         guard isNegative || skip("+"), let hours = digits(2), hours <= 23 else { return nil }
         var (minutes, seconds): (Int64, Int64) = (0, 0)
@@ -172,7 +186,7 @@ private struct Reader {
         return isNegative ? -offset : offset
     }
 
-    var isAtDigit: Bool { position < text.count && text[position] &- UInt8(ascii: "0") < 10 }
+    private var isAtDigit: Bool { position < text.count && text[position] &- UInt8(ascii: "0") < 10 }
 
     private func isAt(_ character: Unicode.Scalar) -> Bool {
         position < text.count && text[position] == UInt8(ascii: character)

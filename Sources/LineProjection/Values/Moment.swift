@@ -52,9 +52,12 @@ struct Moment {
             } else if byte == UInt8(ascii: ".") {
                 decimals = 0
             } else {
-                // With an exponent a double has to do.
+                // With an exponent a double has to do, whose last digits are noise.
                 guard let value = Double(String(decoding: text, as: UTF8.self)) else { return nil }
-                return Int64(exactly: (value * Double(unit)).rounded(.towardZero)).map { Moment($0) }
+                let scaled = value * Double(unit)
+                let nearest = scaled.rounded()
+                let isWhole = (scaled - nearest).magnitude <= scaled.magnitude * 1e-14
+                return Int64(exactly: isWhole ? nearest : scaled.rounded(.towardZero)).map { Moment($0) }
             }
         }
         for _ in max(decimals, 0)..<3 { fraction *= 10 }

@@ -21,18 +21,18 @@ struct NumberText {
     /// Reads a text; nil if it is no number that a double can hold.
     init?(_ text: UnsafeRawBufferPointer) {
         let number = text.trimmed
-        guard (1...Self.maximumLength).contains(number.count), let grammar = Self.grammar(of: number) else {
-            return nil
-        }
+        guard let first = number.first, number.count <= Self.maximumLength else { return nil }
         self.text = number
-        isInteger = grammar.isInteger
-        slice = grammar.isJSON ? try? JSONScanner.document(number) : nil
-        if let slice {
+        let startsAsJSON = first == UInt8(ascii: "-") || first &- UInt8(ascii: "0") < 10
+        if startsAsJSON, let slice = try? JSONScanner.document(number), slice.kind == .number {
             guard slice.isNumberOfDouble else { return nil }
-        } else {
-            let isExact = !isInteger || (Int64(String(decoding: number, as: UTF8.self))?.magnitude ?? .max) <= 1 << 53
-            guard isExact, double.isFinite else { return nil }
+            (self.slice, isInteger) = (slice, slice.isInteger)
+            return
         }
+        guard let isInteger = Self.isInteger(number) else { return nil }
+        (slice, self.isInteger) = (nil, isInteger)
+        let isExact = !isInteger || (Int64(String(decoding: number, as: UTF8.self))?.magnitude ?? .max) <= 1 << 53
+        guard isExact, double.isFinite else { return nil }
     }
 
     /// The nearest double.
@@ -57,9 +57,9 @@ struct NumberText {
         return count
     }
 
-    /// Returns the properties of a text of the form `[+-] digits [. digits] [e [+-] digits]`, with a digit before or
-    /// behind the point; nil for any other.
-    private static func grammar(of text: UnsafeRawBufferPointer) -> (isInteger: Bool, isJSON: Bool)? {
+    /// Returns whether a text of the form `[+-] digits [. digits] [e [+-] digits]`, with a digit before or behind the
+    /// point, has neither point nor exponent; nil for any other text.
+    private static func isInteger(_ text: UnsafeRawBufferPointer) -> Bool? {
         var index = 0
         func skipDigits() -> Int {
             let start = index
@@ -70,25 +70,20 @@ struct NumberText {
             if index < text.count, text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-") { index &+= 1 }
         }
         skipSign()
-        var isJSON = text[0] != UInt8(ascii: "+")
-        let first = index
-        let whole = skipDigits()
-        if whole == 0 || whole > 1 && text[first] == UInt8(ascii: "0") { isJSON = false }
+        var digits = skipDigits()
         var isInteger = true
-        var fraction = 0
         if index < text.count, text[index] == UInt8(ascii: ".") {
             index &+= 1
-            fraction = skipDigits()
+            digits += skipDigits()
             isInteger = false
-            if fraction == 0 { isJSON = false }
         }
-        guard whole + fraction > 0 else { return nil }
+        guard digits > 0 else { return nil }
         if index < text.count, text[index] | 0x20 == UInt8(ascii: "e") {
-            isInteger = false
             index &+= 1
             skipSign()
             guard skipDigits() > 0 else { return nil }
+            isInteger = false
         }
-        return index == text.count ? (isInteger, isJSON) : nil
+        return index == text.count ? isInteger : nil
     }
 }

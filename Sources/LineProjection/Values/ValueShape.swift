@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import JSONBytes
+import SyncModel
 
 /// The shape of a value without its content, for logs and the quarantine: `text "99,99"`, `object with $date`.
 ///
-/// Digits become 9, letters a or A, and other characters beyond ASCII a question mark.
+/// Texts are masked as ``ForeignText/shape(of:)`` does.
 package struct ValueShape: CustomStringConvertible {
     /// The most characters of a text that are shown.
     private static let maximumLength = 32
@@ -37,15 +38,7 @@ package struct ValueShape: CustomStringConvertible {
 
     private static func masked(_ text: UnsafeRawBufferPointer) -> String {
         let shown = String(decoding: text.prefix(4 * maximumLength), as: UTF8.self).unicodeScalars
-        let masked = shown.prefix(maximumLength).map { scalar -> Character in
-            switch scalar {
-            case "0"..."9": "9"
-            case "a"..."z": "a"
-            case "A"..."Z": "A"
-            case " "..."~": Character(scalar)
-            default: "?"
-            }
-        }
-        return String(masked) + (shown.count > maximumLength ? "…" : "")
+        let masked = ForeignText.shape(of: String(String.UnicodeScalarView(shown.prefix(maximumLength))))
+        return masked + (shown.count > maximumLength ? "…" : "")
     }
 }

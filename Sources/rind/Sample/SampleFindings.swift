@@ -132,6 +132,7 @@ struct SampleFindings {
         table.columns.enumerated().filter { $0.element.since <= schemaVersion }.flatMap { index, column in
             var (facts, values) = (observer.facts(table: number, column: index), values[number]?[index])
             facts.wrongExample = facts.wrongExample.map(quoted)
+            if !quotesValues { facts.words = [] }
             if let example = values?.dateExample { values?.dateExample = quoted(example) }
             return ColumnAdvice(
                 table: table.name, column: column, facts: facts,

@@ -17,7 +17,9 @@ import Testing
 struct BytePathCostTests {
     private static let lines = 2_000
 
-    @Test(arguments: [("projection", CostLimits.projection), ("answer", CostLimits.answer)])
+    @Test(arguments: [
+        ("projection", CostLimits.projection), ("conversion", CostLimits.conversion), ("answer", CostLimits.answer),
+    ])
     func `a line takes as few instructions as it did`(_ stage: String, _ limit: CostLimit) async throws {
         // The wait for another program would keep a thread from other tests.
         let instructions = try await NIOThreadPool.singleton.runIfActive {

@@ -10,6 +10,7 @@ import Testing
 enum CostLimits {
     /// Instructions of an optimised build by Swift 6.3 on x86-64, for a line as ``BytePathCostTests`` describes it.
     static let projection = CostLimit("instructions a line, split and projected", counted: 12_795, margin: 3)
+    static let conversion = CostLimit("instructions a line with five converted columns", counted: 15_523, margin: 3)
     static let answer = CostLimit("instructions a line, from bytes to answer and ledger", counted: 16_033, margin: 3)
 
     /// A pull that brings nothing, through the program `rind serve` as `make test` builds it, which is not optimised.
