@@ -60,6 +60,7 @@ struct Moment {
                 return Int64(exactly: isWhole ? nearest : scaled.rounded(.towardZero)).map { Moment($0) }
             }
         }
+        guard whole <= ISOTimestamp.range.upperBound / unit else { return nil }
         for _ in max(decimals, 0)..<3 { fraction *= 10 }
         let milliseconds = unit == 1 ? whole : whole * unit + fraction
         return Moment(isNegative ? -milliseconds : milliseconds)

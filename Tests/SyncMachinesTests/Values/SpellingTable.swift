@@ -216,6 +216,8 @@ enum SpellingTable {
         Row("MySQL: zero date", "timestamp", #""0000-00-00 00:00:00""#, nil),
         Row("MySQL: zero date", "timestamp?", #""0000-00-00""#, nil), Row("form post", "timestamp", #""""#, nil),
         Row("a day that is none", "timestamp", #""2025-02-30T10:00:00Z""#, nil),
+        Row("beyond all times", "timestamp seconds", "9999999999999999", nil),
+        Row("beyond all times", "timestamp", #""9999999999999999999""#, nil),
         Row("beyond Date", "timestamp", "9e15", nil), Row("beyond Date", "timestamp seconds", "9e12", nil),
         Row("American", "timestamp", #""01/02/2025""#, nil), Row("German", "timestamp", #""01.02.2025""#, nil),
         Row("a time alone", "timestamp", #""10:00:00""#, nil), Row("words", "timestamp", #""yesterday""#, nil),
