@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: [
         #"{"tags":{"created":[{"id":"","label":"l"}]}}"#, #"{"tags":{"created":[{"label":"l"}]}}"#,
         #"{"tags":{"created":[{"id":7,"label":"l"}]}}"#, #"{"tags":{"created":["g"]}}"#,
-        #"{"tags":{"deleted":[{"id":"g"}]}}"#, #"{"tags":{"created":[{"id":"g"}],"deleted":["g"]}}"#,
+        #"{"tags":{"deleted":[{"id":7}]}}"#, #"{"tags":{"created":[{"id":"g"}],"deleted":["g"]}}"#,
         #"{"__proto__":{"created":[],"updated":[],"deleted":["x"]}}"#,
         #"{"tags":{"created":[{"id":"TOO-LONG","label":"l"}]}}"#,
     ])

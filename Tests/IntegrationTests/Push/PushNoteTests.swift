@@ -38,8 +38,10 @@ import Testing
             }
             let link0 = try await link("p-0")
             #expect(link0.count == 1 && link0 != [0])
-            // A number is no text: the client gets the default of the column, which names no record.
-            for none: DemoValue in [7, .null, "", true] { #expect(try await link(none) == [0]) }
+            for none: DemoValue in [.null, "", true, 1.5] { #expect(try await link(none) == [0]) }
+            // Whole numbers are ids, too.
+            let seven = try await link("7")
+            for same: DemoValue in [7, 7.0] { #expect(try await link(same) == seven) }
         }
     }
 
