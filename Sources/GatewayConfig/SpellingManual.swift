@@ -11,7 +11,7 @@ enum SpellingManual {
 
         | column | is also read from | is not, and becomes the default |
         |---|---|---|
-        | `number` | texts such as `"12.50"`, `"1e3"`, `" 7 "`, `".5"`; `true` and `false`; MongoDB's `$numberLong` and the like | integers beyond 2^53, `"12,50"`, `"1,000"`, `"NaN"`, `""` |
+        | `number` | texts such as `"12.50"`, `"1e3"`, `" 7 "`, `".5"`; `true` and `false`; MongoDB's `$numberLong` and the like | integers beyond 2^53 whose digits a number loses, `"12,50"`, `"1,000"`, `"NaN"`, `""` |
         | `boolean` | 1 and 0, also as texts; `t f true false yes no y n on off` in any case; MySQL's `BIT(1)` as Node.js writes it | 2, 0.5, other words |
         | `string` | numbers and truth values, with their digits; MongoDB's `$oid`, `$uuid` | objects and arrays |
         | `timestamp` | ISO 8601, with a space, in the basic format, with a zone's name behind the offset; milliseconds, or seconds with `as seconds`, also as texts; HTTP and mail dates; `toString` of JavaScript and Java; .NET's `/Date(…)/`; Jackson's arrays; MongoDB's `$date` | `"infinity"`, `"0000-00-00"`, `"01/02/2025"`, names of zones other than UTC |

@@ -41,12 +41,24 @@ extension JSONSlice {
     @inline(__always)
     package var isShortNumber: Bool { kind == .number && length <= 15 && !flags.contains(.exponent) }
 
-    /// True if the value is a number that is finite as a double, and no integer beyond 2^53, whose digits a double may
-    /// lose.
+    /// True if the value is a number that is finite as a double, and no integer whose digits a double loses.
+    ///
+    /// An integer beyond 2^53 keeps them if a double is exactly that, or if JavaScript would write one so.
     package var isNumberOfDouble: Bool {
         if isShortNumber { return true }
-        guard kind == .number else { return false }
-        return isInteger ? int64.map { $0.magnitude <= 1 << 53 } ?? false : isFiniteNumber
+        guard isFiniteNumber else { return false }
+        return !isInteger || keepsDigits
+    }
+
+    @inline(never)
+    private var keepsDigits: Bool {
+        if let value = int64, value.magnitude <= 1 << 53 || Int64(exactly: Double(value)) == value { return true }
+        func significant(_ digits: some Collection<UInt8>) -> [UInt8] {
+            var digits = Array(digits.prefix { $0 | 0x20 != UInt8(ascii: "e") }.filter { $0 &- UInt8(ascii: "0") < 10 })
+            while digits.last == UInt8(ascii: "0") { digits.removeLast() }
+            return digits
+        }
+        return double.map { significant($0.description.utf8) == significant(bytes) } ?? false
     }
 
     /// True if the value is a number that is finite as a double.

@@ -17,6 +17,8 @@ package final class ColumnSpelling: Sendable {
 
     let type: ColumnType
     let isOptional: Bool
+    /// True if a client has written the values: its numbers are doubles already.
+    let isClients: Bool
     let isStrict: Bool
     /// True if the value names a record, so that an empty text names none.
     let isReference: Bool
@@ -31,6 +33,7 @@ package final class ColumnSpelling: Sendable {
     package init(_ column: Column, of writer: Writer) {
         type = column.type
         isOptional = column.isOptional
+        isClients = writer == .client
         isStrict = column.isStrict
         isReference = column.reference != nil
         unit = writer == .backend && column.timestampFormat == .seconds ? 1_000 : 1

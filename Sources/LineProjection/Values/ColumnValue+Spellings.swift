@@ -50,7 +50,9 @@ extension ColumnValue {
     }
 
     private static func number(_ slice: JSONSlice, _ spelling: ColumnSpelling) -> ColumnValue {
-        if slice.kind == .number { return slice.isNumberOfDouble ? .number(slice) : .wrong }
+        if slice.kind == .number {
+            return (spelling.isClients ? slice.isFiniteNumber : slice.isNumberOfDouble) ? .number(slice) : .wrong
+        }
         guard !spelling.isStrict else { return .wrong }
         if let value = slice.bool { return .double(value ? 1 : 0) }
         guard slice.kind == .string else { return .wrong }

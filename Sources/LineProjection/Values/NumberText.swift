@@ -31,8 +31,10 @@ struct NumberText {
         }
         guard let isInteger = Self.isInteger(number) else { return nil }
         (slice, self.isInteger) = (nil, isInteger)
-        let isExact = !isInteger || (Int64(String(decoding: number, as: UTF8.self))?.magnitude ?? .max) <= 1 << 53
-        guard isExact, double.isFinite else { return nil }
+        let value = double
+        let digits = isInteger ? Int64(String(decoding: number, as: UTF8.self)) : nil
+        let isExact = !isInteger || digits != nil && digits == Int64(exactly: value)
+        guard value.isFinite, isExact else { return nil }
     }
 
     /// The nearest double.

@@ -54,7 +54,11 @@ struct SlowReading {
             value.isFinite
         else { return nil }
         let isInteger = text.allSatisfy { $0.isNumber || $0 == "+" || $0 == "-" }
-        if isInteger, let exact = Decimal(string: text), abs(exact) > 9_007_199_254_740_992 { return nil }
+        if isInteger, let exact = Decimal(string: text), abs(exact) > 9_007_199_254_740_992,
+            Int64(exactly: value).map(Decimal.init) != exact, Decimal(string: "\(value)") != exact
+        {
+            return nil
+        }
         return .number(value)
     }
 
