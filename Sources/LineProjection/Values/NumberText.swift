@@ -31,10 +31,7 @@ struct NumberText {
         }
         guard let isInteger = Self.isInteger(number) else { return nil }
         (slice, self.isInteger) = (nil, isInteger)
-        let value = double
-        let digits = isInteger ? Int64(String(decoding: number, as: UTF8.self)) : nil
-        let isExact = !isInteger || digits != nil && digits == Int64(exactly: value)
-        guard value.isFinite, isExact else { return nil }
+        guard isInteger ? Self.isIntegerOfDouble(number) : double.isFinite else { return nil }
     }
 
     /// The nearest double.
@@ -57,6 +54,13 @@ struct NumberText {
             }
         }
         return count
+    }
+
+    /// Returns whether a double keeps an integer that JSON would spell otherwise, such as `+7` and `-007`.
+    private static func isIntegerOfDouble(_ text: UnsafeRawBufferPointer) -> Bool {
+        let digits = text.drop { $0 &- UInt8(ascii: "1") >= 9 }
+        guard !digits.isEmpty else { return true }
+        return (try? JSONScanner.document(UnsafeRawBufferPointer(rebasing: digits)))?.isNumberOfDouble ?? false
     }
 
     /// Returns whether a text of the form `[+-] digits [. digits] [e [+-] digits]`, with a digit before or behind the
