@@ -12,6 +12,8 @@ extension PushFaultCourse {
     private struct Attempt {
         var device: StackDevice
         var isSynced = false
+        /// The code with which the sync failed; nil if the device has heard nothing of that.
+        var failure: String?
         /// True if its gateway has begun to end.
         var isEnding = false
     }
@@ -27,7 +29,7 @@ extension PushFaultCourse {
         let pause = Int(random.next() % 4)
         let (after, isStopped) = await Self.race(attempt, backend, limit: limit, pause: pause, isDeaf, end)
         devices[place] = after.device
-        if !after.isSynced { outcome.failures += 1 }
+        if !after.isSynced { outcome.failures[after.failure ?? Outcome.unheard, default: 0] += 1 }
         if isStopped { outcome.stops += 1 }
     }
 
@@ -69,6 +71,15 @@ extension PushFaultCourse {
         }
     }
 
+    private static func code(of error: any Error) -> String {
+        switch error {
+        case StackDevice.Failure.pull(let answer), StackDevice.Failure.push(let answer):
+            answer.errorCode ?? (answer.isComplete ? "\(answer.status)" : "cut")
+        case StackDevice.Failure.apply(let failure, _): failure.message
+        default: "network"
+        }
+    }
+
     /// What `synchronize()` does, as far as it comes.
     private static func sync(_ attempt: NIOLockedValueBox<Attempt>) async {
         var device = attempt.withLockedValue { $0.device }
@@ -78,7 +89,7 @@ extension PushFaultCourse {
             try await device.push()
             attempt.withLockedValue { [device] in ($0.device, $0.isSynced) = (device, true) }
         } catch {
-            attempt.withLockedValue { [device] in $0.device = device }
+            attempt.withLockedValue { [device] in ($0.device, $0.failure) = (device, code(of: error)) }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 import DemoBackend
 import GatewayTesting
+import Logging
 import SyncModel
 
 /// One life of a few devices: they write by chance, calls of the backend fail by chance, gateways end in the middle of
@@ -49,8 +50,12 @@ struct PushFaultCourse {
     struct Outcome {
         /// What must not be, a line for each.
         var problems: [String] = []
-        /// How many syncs failed before it was quiet.
-        var failures = 0
+        /// The code of a sync that ended with its gateway, so that its device heard nothing.
+        static let unheard = "unheard"
+        /// How many syncs failed before it was quiet, by their codes.
+        var failures: [String: Int] = [:]
+        /// The codes with which gateways warned meanwhile; those of killed processes are not read.
+        var warnings: Set<String> = []
         /// How many calls went wrong.
         var faults = 0
         /// How many gateways ended in the middle of a sync.
@@ -159,11 +164,13 @@ struct PushFaultCourse {
         case .stopped:
             try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 try await syncs(stack.http) {}
+                noteWarnings(of: stack)
             }
         case .cut:
             let cut = GatewayCut(backend, from: directory)
             try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 try await syncs(stack.http) { try await cut.happen() }
+                noteWarnings(of: stack)
             }
             if cut.hasHappened {
                 // What the cut gateway has on its way comes to nothing.
@@ -176,6 +183,12 @@ struct PushFaultCourse {
                 configuration: options.configuration)
             try await syncs(process.http) { try await process.kill() }
             try await process.kill()
+        }
+    }
+
+    private mutating func noteWarnings(of stack: GatewayStack) {
+        for line in stack.log.lines where line.level >= .warning {
+            outcome.warnings.insert(line.metadata["code"] ?? line.message)
         }
     }
 
