@@ -37,6 +37,8 @@ package struct PullContext: Hashable, Sendable {
 
     /// The row of the presented cursor, if it is this principal's.
     package var row: CursorRow?
+    /// True if the presented cursor is another principal's: what such a device holds is unknown.
+    package var isForeign = false
     /// True if another chain of cursors goes on from the presented one or beside it: a new replica begins (finding 9).
     package var isFork: Bool
     /// True if no newer cursor was made for the row's replica.

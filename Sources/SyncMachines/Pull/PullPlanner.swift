@@ -114,8 +114,8 @@ struct PullPlanner: Sendable {
     /// Plans for everything where nothing of what the client has can be told from its ledger.
     private func planByRule(because reason: FullStreamReason, _ replica: ReplicaID) throws(PullFailure) -> PullPlan {
         // One that was handed out once is of a device that comes back after long; the ledgers of all the principal's
-        // replicas together know at least what it holds (finding 11).
-        let wasHandedOut = query.presented.map { $0 <= context.newest ?? $0 } ?? false
+        // replicas together know at least what it holds (finding 11). Of another principal's they know nothing.
+        let wasHandedOut = query.presented.map { !context.isForeign && $0 <= context.newest ?? $0 } ?? false
         let isKnown = context.hasLedgers && settings.keepsLedgers && !query.hasUnledgered && context.row == nil
         let delivery: PullDelivery =
             switch settings.unknownCursor {

@@ -170,6 +170,13 @@ import Testing
         pull.send(.context(Self.context(nil, newest: 999)), expect: .fail(.unknownCursor))
     }
 
+    @Test func `another principal's cursor follows the rule, whichever cursors this one has got`() {
+        var pull = Self.book(unknown: .refuse)
+        var context = Self.context(nil, newest: 2_000)
+        context.isForeign = true
+        pull.send(.context(context), expect: .fail(.unknownCursor))
+    }
+
     @Test func `a ledger that cannot be read gives way to a new replica, whatever the rule for unknown cursors`() throws
     {
         for step in ["compact", "diff"] {
