@@ -61,7 +61,7 @@ extension BackendClient {
     package func call(
         _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials
     ) async throws(BackendError) -> CallOutcome {
-        try await self.call(call, CallRequest(call, values), as: credentials)
+        try await self.call(call, CallRequest(call, values, in: credentials.scope), as: credentials)
     }
 
     /// Makes a call of a push by calls from a complete request.

@@ -45,7 +45,7 @@ package struct BackendClient: Sendable {
         _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials,
         adjust: (inout CurlRequest) -> Void = { _ in }
     ) async throws(BackendError) -> CurlResponse {
-        try await send(CallRequest(call, values), as: credentials, adjust: adjust)
+        try await send(CallRequest(call, values, in: credentials.scope), as: credentials, adjust: adjust)
     }
 
     /// Makes a complete request and returns the answer, whatever its status.
@@ -70,7 +70,7 @@ package struct BackendClient: Sendable {
         _ call: Call, _ values: CallValues, as credentials: ForwardedCredentials,
         adjust: (inout CurlRequest) -> Void, use: (CurlResponse) async throws -> Result
     ) async throws(BackendError) -> Result {
-        let request = try request(CallRequest(call, values), as: credentials, adjust: adjust)
+        let request = try request(CallRequest(call, values, in: credentials.scope), as: credentials, adjust: adjust)
         let ticket = try breaker?.begin(for: credentials)
         defer { ticket?.abandon() }
         do {

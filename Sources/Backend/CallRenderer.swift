@@ -7,6 +7,7 @@ import SyncModel
 /// Fills the placeholders of a call's target and body.
 struct CallRenderer {
     let values: CallValues
+    let scope: SyncScope
 
     /// The longest target in bytes: most servers refuse longer addresses, and this leaves room for the backend's URL.
     static let maximumTarget = 15 * 1_024
@@ -28,12 +29,12 @@ struct CallRenderer {
                 target += text
                 if text.utf8.contains(UInt8(ascii: "?")) { isPath = false }
             case .placeholder(let name):
-                guard let value = values.named[name] else { throw .invalidCall("there is no value for {\(name)}") }
+                guard let value = self[name] else { throw .invalidCall("there is no value for {\(name)}") }
                 let text = Self.text(of: value)
                 guard !isPath || !text.isEmpty else { throw .invalidCall("the value for {\(name)} is empty") }
                 guard text.utf8.count <= Self.maximumTarget else { throw .invalidCall("the target is too long") }
                 if isPath { filled.append((target.utf8.count, name)) }
-                target += Self.percentEncoded(text)
+                target += PercentCoding.encode(text)
             }
         }
         guard target.first == "/" else { throw .invalidCall("the target does not begin with a slash") }
@@ -75,7 +76,7 @@ struct CallRenderer {
             guard let number = JSONNumber(spelling: spelling) else { throw .invalidCall("\(spelling) is no number") }
             return .number(number)
         case .string(let fragments): return .string(try text(of: fragments))
-        case .value(let name): return values.named[name]
+        case .value(let name): return self[name]
         case .allColumns: return allColumns
         case .array(let elements):
             var result: [JSONValue] = []
@@ -96,12 +97,15 @@ struct CallRenderer {
             switch fragment {
             case .text(let text): result += text
             case .placeholder(let name):
-                guard let value = values.named[name] else { throw .invalidCall("there is no value for {\(name)}") }
+                guard let value = self[name] else { throw .invalidCall("there is no value for {\(name)}") }
                 result += Self.text(of: value)
             }
         }
         return result
     }
+
+    /// Returns the value of a placeholder; a part of the scope is always text.
+    private subscript(name: String) -> JSONValue? { values.named[name] ?? scope[placeholder: name].map { .string($0) } }
 
     private var allColumns: JSONValue {
         var object = JSONValue.object([])
@@ -119,22 +123,5 @@ struct CallRenderer {
         case .array(let elements): elements.map(text(of:)).joined(separator: ",")
         case .object: String(decoding: value.serialised, as: UTF8.self)
         }
-    }
-
-    /// Returns the text with every character except the unreserved ones of RFC 3986, 2.3, as `%HH`.
-    static func percentEncoded(_ text: String) -> String {
-        var result: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                result.append(byte)
-            default:
-                let digits = Array("0123456789ABCDEF".utf8)
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -22,12 +22,12 @@ package struct CallRequest: Hashable, Sendable {
         ifMatch = nil
     }
 
-    /// Fills the placeholders of a call.
+    /// Fills the placeholders of a call, for a sync of this scope.
     ///
     /// - Throws: ``BackendError/invalidCall(_:)`` if a value is missing or cannot stand in an address, and
     ///   ``BackendError/unsafeValue(_:)`` if a value would name another resource.
-    package init(_ call: Call, _ values: CallValues) throws(BackendError) {
-        let renderer = CallRenderer(values: values)
+    package init(_ call: Call, _ values: CallValues, in scope: SyncScope) throws(BackendError) {
+        let renderer = CallRenderer(values: values, scope: scope)
         method = call.method
         target = try renderer.target(call.target)
         body = try renderer.body(of: call)

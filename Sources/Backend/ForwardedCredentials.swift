@@ -2,19 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import HTTPTypes
-import SyncModel
+package import SyncModel
 
-/// The header fields of a client's request that are forwarded to the backend, above all its credential.
+/// The header fields of a client's request that are forwarded to the backend, above all its credential, and the scope
+/// of the sync that calls are made for.
 ///
-/// They are never stored or logged: only their names are printed.
+/// The fields are never stored or logged: only their names are printed.
 package struct ForwardedCredentials: Hashable, Sendable {
     /// The fields, in the client's order.
     package let fields: HTTPFields
+    /// The scope whose values calls have for `{path.…}` and `{query.…}`.
+    package let scope: SyncScope
 
     /// No fields: an anonymous request to the backend.
     package static let none = ForwardedCredentials(fields: [:])
 
-    fileprivate init(fields: HTTPFields) { self.fields = fields }
+    fileprivate init(fields: HTTPFields, scope: SyncScope = .none) {
+        self.fields = fields
+        self.scope = scope
+    }
+
+    /// Sets the scope.
+    package func with(scope: SyncScope) -> Self { ForwardedCredentials(fields: fields, scope: scope) }
 
     /// Adds the id of the request, so that the backend's log can be matched with the gateway's, and the fields that tell
     /// where it comes from, in place of those that the client has set.
@@ -25,7 +34,7 @@ package struct ForwardedCredentials: Hashable, Sendable {
         var fields = HTTPFields()
         for field in self.fields where !added.contains(where: { $0.name == field.name }) { fields.append(field) }
         fields.append(contentsOf: added)
-        return ForwardedCredentials(fields: fields)
+        return ForwardedCredentials(fields: fields, scope: scope)
     }
 
     private static let requestIDName = HTTPField.Name("x-request-id")
@@ -62,20 +71,10 @@ package struct ForwardedCredentials: Hashable, Sendable {
             for secret in words + [field.value] where secret.utf8.count >= 6 {
                 secrets.insert(secret)
                 secrets.insert(secret.replacing("/", with: "\\/"))
-                secrets.insert(Self.percentEncoded(secret))
+                secrets.insert(PercentCoding.encode(secret))
             }
         }
         return ForeignText.masked(text, secrets: Array(secrets))
-    }
-
-    private static func percentEncoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            if RecordID.isSafe(byte) || byte == UInt8(ascii: "~") {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
     }
 
     /// True if no fields are forwarded.

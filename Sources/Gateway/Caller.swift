@@ -3,6 +3,7 @@
 
 package import HTTPTypes
 package import Logging
+package import SyncModel
 
 /// The parts of a client's request that identify the caller.
 package struct Caller: Sendable {
@@ -14,18 +15,21 @@ package struct Caller: Sendable {
     package var originFields: HTTPFields
     /// True if the request comes from a proxy that may say who is calling.
     package var isPeerTrusted: Bool
+    /// The scope that the request's address names.
+    package var scope: SyncScope
     /// The logger of the request, with its id.
     package var logger: Logger
 
     /// Creates a caller.
     package init(
         fields: HTTPFields, requestID: String, originFields: HTTPFields = [:], isPeerTrusted: Bool = false,
-        logger: Logger
+        scope: SyncScope = .none, logger: Logger
     ) {
         self.fields = fields
         self.isPeerTrusted = isPeerTrusted
         self.originFields = originFields
         self.requestID = requestID
+        self.scope = scope
         self.logger = logger
     }
 }

@@ -101,13 +101,13 @@ package final class SyncGateway: Sendable {
     /// Makes sure that the backend has accepted the caller's credential within `[identity] auth_ttl`; asks it if
     /// necessary.
     ///
-    /// - Returns: The caller's principal.
+    /// - Returns: The user's principal, whatever the scope.
     /// - Throws: The errors of ``pull(_:caller:)`` for a caller that is not accepted.
     package func admit(_ caller: Caller) async throws -> String {
         try services.backend.breaker?.check()
         let identity = try await identify(caller)
         try await services.identities.verify(identity, at: services.clock.now)
-        return identity.principal.rawValue
+        return identity.principal.user.rawValue
     }
 
     /// Serves one pull.
@@ -119,7 +119,7 @@ package final class SyncGateway: Sendable {
         try services.backend.breaker?.check()
         let version = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
-        try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
+        try services.rates?.admit(identity.principal.user, at: .milliseconds(services.clock.now.milliseconds))
         var presented: Cursor?
         if case .cursor(let number) = request.lastPulledAt { presented = Cursor(rawValue: number) }
         SyncTrace.note { $0.subject.presented = presented?.rawValue }
@@ -155,7 +155,7 @@ package final class SyncGateway: Sendable {
         _ = try effectiveVersion(request.schemaVersion)
         let identity = try await identify(caller)
         SyncTrace.note { $0.subject.presented = request.lastPulledAt }
-        try services.rates?.admit(identity.principal, at: .milliseconds(services.clock.now.milliseconds))
+        try services.rates?.admit(identity.principal.user, at: .milliseconds(services.clock.now.milliseconds))
         return try await services.exclusively(
             identity, presenting: PushScope.presented(request), logger: caller.logger
         ) { context in
@@ -183,7 +183,10 @@ package final class SyncGateway: Sendable {
         let timing = SyncTrace.begin(.identity)
         defer { timing.end() }
         let identity = try await services.identities.resolve(caller, at: services.clock.now)
-        SyncTrace.note { $0.subject.principal = identity.principal.description }
+        SyncTrace.note {
+            $0.subject.principal = identity.principal.description
+            $0.subject.scope = identity.principal.scope
+        }
         return identity
     }
 

@@ -43,7 +43,7 @@ final class SyncServices: Sendable {
     let hashKey: SipHash.Key
     /// The pulls that compare a whole request type although nothing demands it.
     var comparing: Occupancy { lasting.comparing }
-    /// Limits the syncs of each principal; nil for no limit.
+    /// Limits the syncs of each user, in all scopes together; nil for no limit.
     let rates: RateLimiter<Principal>?
     /// The pulls and checks that hold memory for a stream.
     var running: FairPermits { lasting.running }
@@ -146,8 +146,8 @@ final class SyncServices: Sendable {
             case .server: Optional("session:\(identity.principal.rawValue):\(identity.session.rawValue)")
             case .request: presented.map { "cursor:\(identity.principal.rawValue):\($0)" }
             }
-        guard let key else { return try await withPermit(identity.principal, body) }
-        return try await locks.withLock(key) { try await withPermit(identity.principal, body) }
+        guard let key else { return try await withPermit(identity.principal.user, body) }
+        return try await locks.withLock(key) { try await withPermit(identity.principal.user, body) }
     }
 
     /// True if two pulls or a pull and a push of one principal must not run at the same time on different gateways: the
@@ -197,9 +197,9 @@ final class SyncServices: Sendable {
     /// Runs `body` with a permit.
     ///
     /// Permits are taken under the lock only: a stalled session must not use up those of all others.
-    private func withPermit<R>(_ principal: Principal, _ body: () async throws -> R) async throws -> R {
-        try running.enter(principal)
-        defer { running.leave(principal) }
+    private func withPermit<R>(_ user: Principal, _ body: () async throws -> R) async throws -> R {
+        try running.enter(user)
+        defer { running.leave(user) }
         return try await body()
     }
 
@@ -212,7 +212,7 @@ final class SyncServices: Sendable {
             !pullSettings.keepsLedgers ? [] : projection.schema.tables.enumerated().filter(\.element.isLedgered)
         return StreamSpooler(
             projection: projection, hashKey: hashKey, intakeLimits: intakeLimits, spoolLimits: spoolLimits,
-            lease: { [spools] in spools.lease(for: principal) }, ledgered: Set(tables.map(\.offset)), added: added,
+            lease: { [spools] in spools.lease(for: principal.user) }, ledgered: Set(tables.map(\.offset)), added: added,
             aliases: aliases)
     }
 }

@@ -97,6 +97,8 @@ extension Configuration {
         package var bodyPath: [String] = []
         /// The table of a push that is one table's set alone; nil if such a push is refused.
         package var pushTable: String?
+        /// The parameters of the query that calls may use.
+        package var scope: [String] = []
         /// The header fields, in lower case, that carry the caller's credential besides `authorization` and `cookie`.
         package var tokenHeader: [String] = []
         /// The member of a pull's answer that holds the new cursor.

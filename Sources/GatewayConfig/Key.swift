@@ -36,6 +36,8 @@ package struct Key: Sendable {
     var keep: (@Sendable (_ running: Configuration, _ loaded: inout Configuration) -> Bool)?
     /// True if an empty value has a meaning.
     var takesNothing = false
+    /// The placeholders of a call, besides the parts of a sync's address; nil for a key that is no call.
+    var placeholders: Set<String>?
     let reader: Reader
 
     /// True if the file must set the key.
@@ -59,7 +61,7 @@ package struct Key: Sendable {
             section: section, name: name, type: format.name, limits: format.limits,
             defaultText: required ? nil : format.render(Configuration()[keyPath: path]), isSecret: secret,
             summary: summary, about: about, example: example, keep: restart ? keeping(path) : nil,
-            takesNothing: format.takesNothing,
+            takesNothing: format.takesNothing, placeholders: format.placeholders,
             reader: .setting { (text, configuration, problems) throws(Mistake) in
                 configuration[keyPath: path] = try format.parse(text, &problems)
             })

@@ -13,7 +13,10 @@ extension KeyTable {
             summary: "Opens the stream.",
             about: """
                 `{types}` are the request types of the client's schema version; `{checkpoints}`, for `checkpoints = \
-                request`, is an object of tokens by namespace. A placeholder alone in quotes becomes a JSON value.
+                request`, is an object of tokens by namespace. A placeholder alone in quotes becomes a JSON value. \
+                `{path.team}` and `{query.farm_id}`, here and in every other call, are parts of the sync's address \
+                (`[wire] scope`): what another call uses of it the stream must use too, and with `checkpoints = server` \
+                also ack, list and forget.
                 """),
         .setting(
             "backend", "ack", at: \.backend.ack, as: .callOrNone(placeholders: ["acks"]), summary: "Sets checkpoints.",

@@ -17,7 +17,9 @@ extension KeyTable {
             summary: "The one path for both pulls and pushes.",
             about: """
                 A GET is a pull. A POST is a push if its body holds changes, and a pull otherwise. Empty: only `pull_path` \
-                and `push_path` are served. `{name}` stands for any one segment, as in `/v1/{team}/sync`.
+                and `push_path` are served. `{name}` stands for any one segment, as in `/v1/{team}/sync`. Calls to the \
+                backend can use it as `{path.team}`: then every path of syncs must name it, each team is another scope \
+                (`[wire] scope`), and default paths that do not name it are not served.
                 """),
         .setting(
             "gateway", "pull_path", at: \.gateway.pullPath, as: ValueFormat<PathPattern>.pathPattern.list(),
@@ -66,6 +68,15 @@ extension KeyTable {
             "wire", "token_header", at: \.wire.tokenHeader, as: ValueFormat<String>.fieldName.list(),
             summary: "Header fields that carry the caller's credential besides Authorization and Cookie.",
             about: "They are forwarded to the backend as they come, and their digest is the session."),
+        .setting(
+            "wire", "scope", at: \.wire.scope, as: ValueFormat<String>.parameterName.list(),
+            summary: "Parameters of the query that say what a sync is about, such as `farm_id`.",
+            about: """
+                Calls to the backend can use each as `{query.farm_id}`, as they can use `{path.team}` of \
+                `/v1/{team}/sync`. What they use is the scope of a sync: with another value an app's database is another \
+                replica, with cursors, pushes and a place in the stream of its own, and a cursor of one scope is unknown \
+                in another. Each sync must state it in its address, pulls and pushes alike, or is answered 400.
+                """),
         .setting(
             "wire", "timestamp", at: \.wire.timestamp, as: .memberName,
             summary: "The member of a pull's answer that holds the new cursor."),

@@ -123,7 +123,7 @@ extension KeyTable {
                   | "send" path | "strict" | "default" value | "as" ("iso"|"millis"|"seconds"|"http"|"number")
                   | "zone" (name | offset) | "decimal" | "true" value "false" value | "json"
         call    = "none" | METHOD target outcome* ["body" JSON]
-        target  = "/"… with {id} {id.1} {column} {base}
+        target  = "/"… with {id} {id.1} {column} {base} {path.name} {query.name}
         outcome = ("ok"|"missing"|"exists"|"conflict"|"rejected") status+ | "returns" path
                 | "when" path literal *("|" path literal) | "if_match"
         body    : "{name}" alone in quotes = typed value; {*} = all writable columns

@@ -23,7 +23,9 @@ extension Loader {
             checkSources(draft)
             checkLedger(of: draft)
             let hasStreamPush = configuration.push.path != nil
-            TableCallChecks(draft: draft, hasStreamPush: hasStreamPush, conflicts: conflicts(of: draft)).run(&problems)
+            TableCallChecks(
+                draft: draft, hasStreamPush: hasStreamPush, conflicts: conflicts(of: draft), scope: scopeNames
+            ).run(&problems)
             TableIDChecks(
                 draft: draft, hasStreamPush: hasStreamPush, isLedgered: isLedgered(draft),
                 hasIDLines: configuration.backend.idMap.type != nil

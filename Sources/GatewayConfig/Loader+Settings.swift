@@ -14,6 +14,7 @@ extension Loader {
 
     /// Checks the unnamed sections against each other.
     mutating func checkSettings() {
+        checkScope()
         checkPaths()
         checkCertificates()
         checkIdentity()
@@ -232,34 +233,5 @@ extension Loader {
         problems.error(
             "unknown table '\(name)' in push_table", at: anyPosition("wire", "push_table"),
             hint: NearestName.hint(for: name, among: drafts.map(\.name.value)))
-    }
-}
-
-extension Call {
-    /// The names of all its placeholders.
-    var placeholders: Set<String> {
-        var names = Set(target.placeholders)
-        body?.collectPlaceholders(&names)
-        return names
-    }
-}
-
-extension [TextFragment] {
-    /// The names of the placeholders.
-    fileprivate var placeholders: [String] {
-        compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
-    }
-}
-
-extension JSONTemplate {
-    fileprivate func collectPlaceholders(_ names: inout Set<String>) {
-        switch self {
-        case .null, .boolean, .number: break
-        case .string(let fragments): names.formUnion(fragments.placeholders)
-        case .value(let name): names.insert(name)
-        case .allColumns: names.insert("*")
-        case .array(let elements): for element in elements { element.collectPlaceholders(&names) }
-        case .object(let members): for member in members { member.value.collectPlaceholders(&names) }
-        }
     }
 }

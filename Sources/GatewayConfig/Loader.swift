@@ -15,6 +15,8 @@ struct Loader {
     /// The positions of the keys that the file or the environment sets.
     private(set) var positions: [String: Span] = [:]
     private(set) var brokenKeys: Set<String> = []
+    /// The calls of the unnamed sections as they are written, for the checks of their placeholders.
+    private(set) var writtenCalls: [(key: Key, text: SourceText)] = []
 
     let document: Document
     private let substitution: Substitution
@@ -32,6 +34,9 @@ struct Loader {
 
     /// Returns true if a key's value was refused, so that checks skip it.
     func isBroken(_ section: String, _ key: String) -> Bool { brokenKeys.contains("\(section).\(key)") }
+
+    /// Notes that a check has refused a key's value.
+    mutating func markBroken(_ key: Key) { brokenKeys.insert("\(key.section).\(key.name)") }
 
     /// Reads all sections and overrides, and checks the result.
     mutating func load(environment: [String: String]) {
@@ -112,6 +117,7 @@ struct Loader {
                 throw Mistake("'\(key.name)' has no value: expected \(key.type)", at: raw.endSpan)
             }
             try read(value, &configuration, &problems)
+            if key.placeholders != nil, !value.isEmpty { writtenCalls.append((key, value)) }
             if problems.count > before { brokenKeys.insert("\(key.section).\(key.name)") }
             guard key.isSecret, let path = substitution.openFile(of: raw) else { return }
             problems.warning(

@@ -10,6 +10,8 @@ struct TableCallChecks {
     let hasStreamPush: Bool
     /// The table's rule for conflicts.
     let conflicts: ConflictRule
+    /// The parts of a sync's address that calls can use.
+    let scope: [ScopeName]
 
     /// Checks all calls.
     func run(_ problems: inout Problems) {
@@ -41,7 +43,9 @@ struct TableCallChecks {
         let parts = draft.idParts > 1 ? (1...draft.idParts).map { "id.\($0)" } : []
         for placeholder in call.draft.placeholders {
             let name = placeholder.value
-            if name == "*" || name == "id" || columns.contains(name) || draft.broken.contains("column \(name)") {
+            if name == "*" || name == "id" || columns.contains(name) || draft.broken.contains("column \(name)")
+                || ScopeName(placeholder: name) != nil
+            {
                 continue
             }
             if name == "base" {
@@ -52,7 +56,7 @@ struct TableCallChecks {
             let hint =
                 name.hasPrefix("id.")
                 ? "the id has \(draft.idParts) part\(draft.idParts == 1 ? "" : "s")"
-                : NearestName.hint(for: name, among: ["id", "base"] + parts + columns)
+                : scope.hint(for: name) ?? NearestName.hint(for: name, among: ["id", "base"] + parts + columns)
             problems.error(
                 "'{\(name)}' names neither the id nor a column of '\(draft.name.value)'", at: placeholder.span,
                 hint: hint ?? "known are {id}, {base} and the columns")

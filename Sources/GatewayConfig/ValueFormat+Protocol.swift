@@ -5,12 +5,13 @@ import INI
 import SyncModel
 
 extension ValueFormat where Value == Call {
-    /// Creates the format of a call to the backend's own protocol, in which these placeholders have a meaning.
+    /// Creates the format of a call to the backend's own protocol, in which these placeholders have a meaning; the
+    /// loader checks that there are no others.
     static func call(placeholders: Set<String>, takesBody: Bool = true) -> Self {
         let names = placeholders.sorted().map { "{\($0)}" }.joined(separator: " ")
         return ValueFormat(
             name: takesBody ? "METHOD /path [body JSON]" : "METHOD /path",
-            limits: names.isEmpty ? nil : "placeholders: \(names)",
+            limits: names.isEmpty ? nil : "placeholders: \(names)", placeholders: placeholders,
             parse: { (value, _) throws(Mistake) -> Call in
                 let draft = try CallParser.parse(value, allowsOutcomes: false)
                 guard let call = draft.call else {
@@ -18,12 +19,6 @@ extension ValueFormat where Value == Call {
                 }
                 guard takesBody || call.body == nil else {
                     throw Mistake("this call takes no body of its own", at: value.span)
-                }
-                for placeholder in draft.placeholders where !placeholders.contains(placeholder.value) {
-                    let known = names.isEmpty ? "there are none here" : "known here: \(names)"
-                    throw Mistake(
-                        "unknown placeholder '{\(placeholder.value)}'", at: placeholder.span,
-                        hint: NearestName.hint(for: placeholder.value, among: placeholders.sorted()) ?? known)
                 }
                 return call
             },
@@ -36,7 +31,7 @@ extension ValueFormat where Value == Call? {
     static func callOrNone(placeholders: Set<String>) -> Self {
         let call = ValueFormat<Call>.call(placeholders: placeholders)
         return ValueFormat(
-            name: call.name + " | none", limits: call.limits, takesNothing: true,
+            name: call.name + " | none", limits: call.limits, takesNothing: true, placeholders: placeholders,
             parse: { (value, problems) throws(Mistake) -> Call? in
                 value.isEmpty || value.string == "none" ? nil : try call.parse(value, &problems)
             },

@@ -11,6 +11,8 @@ struct ValueFormat<Value: Sendable>: Sendable {
     var limits: String?
     /// True if an empty text is a value.
     var takesNothing = false
+    /// The placeholders that have a meaning in a value, besides the parts of a sync's address; nil if there are none.
+    var placeholders: Set<String>?
     /// Reads a value; mistakes beyond the first go to the problems.
     var parse: @Sendable (SourceText, inout Problems) throws(Mistake) -> Value
     /// Writes a value as a file would have it; the empty text is "none".
@@ -20,7 +22,7 @@ struct ValueFormat<Value: Sendable>: Sendable {
     var optional: ValueFormat<Value?> {
         let (parse, render) = (parse, render)
         return ValueFormat<Value?>(
-            name: name, limits: limits, takesNothing: true,
+            name: name, limits: limits, takesNothing: true, placeholders: placeholders,
             parse: { (value, problems) throws(Mistake) -> Value? in
                 value.isEmpty ? nil : try parse(value, &problems)
             },
@@ -110,6 +112,9 @@ extension ValueFormat where Value == String {
 
     /// The name of a member of a JSON object or of a query.
     static var memberName: Self { word("name") { $0.isPathPart || $0 == "." } }
+
+    /// The name of a query's parameter that can also be a placeholder.
+    static var parameterName: Self { word("name") { $0.isWordPart } }
 
     /// A wire type.
     static var wireType: Self {

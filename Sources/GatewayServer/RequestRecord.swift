@@ -83,7 +83,8 @@ struct RequestRecord {
         return RecentSyncs.Sync(
             endedAt: SystemClock().now.milliseconds, milliseconds: elapsed, kind: kind + mode,
             replica: figures?.replica ?? trace.subject.replica,
-            principal: figures?.principal ?? trace.subject.principal ?? "", code: outcome.code)
+            principal: figures?.principal ?? trace.subject.principal ?? "", scope: trace.subject.scope,
+            code: outcome.code)
     }
 
     /// Adds whom it is about if it has failed, and what is unusual: stages that took long, several calls to the backend,
@@ -93,6 +94,7 @@ struct RequestRecord {
         if metadata["principal"] == nil, let principal = subject.principal {
             metadata["principal"] = .string(principal)
         }
+        if let scope = subject.scope { metadata["scope"] = .string(ForeignText.cut(scope)) }
         if metadata["replica"] == nil, let replica = subject.replica { metadata["replica"] = .string(replica) }
         if metadata["presented"] == nil, let presented = subject.presented {
             metadata["presented"] = .string(String(presented))

@@ -150,7 +150,7 @@ extension MemoryStateStore: InspectableStore {
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         let (lead, after) = (cursorLead, after?.rawValue ?? 0)
         return try await read { contents in
-            let ids = contents.replicas.filter { principal == nil || $0.value.principal == principal }.keys
+            let ids = contents.replicas.filter { $0.value.principal.isOf(principal) }.keys
             return ids.filter { $0.rawValue > after }.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit))
                 .compactMap { contents.describe($0, cursorLead: lead) }
         }
@@ -163,7 +163,7 @@ extension MemoryStateStore: InspectableStore {
         let lead = cursorLead
         return try await read { contents in
             let last = after.map { (contents.replicas[$0]?.lastSeen ?? .earliest, $0.rawValue) } ?? (.latest, .max)
-            return contents.replicas.filter { principal == nil || $0.value.principal == principal }
+            return contents.replicas.filter { $0.value.principal.isOf(principal) }
                 .map { (lastSeen: $0.value.lastSeen, id: $0.key) }
                 .filter { ($0.lastSeen, $0.id.rawValue) < last }
                 .sorted { ($0.lastSeen, $0.id.rawValue) > ($1.lastSeen, $1.id.rawValue) }
@@ -188,7 +188,8 @@ extension MemoryStateStore: InspectableStore {
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         try await read { contents in
             let digits = try key(digits, "principal")
-            let found = contents.owners.keys.filter { $0.rawValue.hasPrefix(digits) }
+            let known = Set(contents.owners.keys)
+            let found = known.union(known.map(\.user)).filter { $0.rawValue.hasPrefix(digits) }
             return Array(found.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
         }
     }
@@ -212,6 +213,11 @@ extension MemoryStateStore: InspectableStore {
             return cursors
         }
     }
+}
+
+extension Principal {
+    /// Returns true if no other principal is asked for, or this one, or the user behind it.
+    func isOf(_ wanted: Principal?) -> Bool { wanted.map(belongs) ?? true }
 }
 
 /// Returns the number of rows to list: at most 10,000.

@@ -103,7 +103,7 @@ extension MemoryStateStore: JournalAdmin {
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
         try await read { contents in
             contents.journals.all.map(\.journal)
-                .filter { $0.id > after && (principal == nil || $0.principal == principal) }
+                .filter { $0.id > after && $0.principal.isOf(principal) }
                 .prefix(page(limit)).map(\.self)
         }
     }

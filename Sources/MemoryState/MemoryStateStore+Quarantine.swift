@@ -101,7 +101,7 @@ extension MemoryStateStore: QuarantineAdmin {
     ) async throws -> [QuarantinedPush] {
         try await read { contents in
             let entries = contents.pushes.entries.values.filter {
-                $0.id > after && (principal == nil || $0.principal == principal)
+                $0.id > after && $0.principal.isOf(principal)
             }
             return entries.sorted { $0.id < $1.id }.prefix(page(limit)).map { entry in
                 var entry = entry
@@ -119,8 +119,11 @@ extension MemoryStateStore: QuarantineAdmin {
     /// Schedules entries to be retried.
     package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
         try await write { contents in
-            if let principal, try contents.owner(principal) == nil { return [] }
-            let all = contents.pushes.entries.values.filter { principal == nil || $0.principal == principal }
+            if let principal {
+                _ = try key(principal.rawValue, "principal")
+                guard contents.owners.keys.contains(where: { $0.belongs(to: principal) }) else { return [] }
+            }
+            let all = contents.pushes.entries.values.filter { $0.principal.isOf(principal) }
             let found = (ids ?? all.map(\.id).sorted()).filter { contents.pushes.entries[$0] != nil }
             for id in found {
                 contents.pushes.entries[id]?.markedAt = now
@@ -141,7 +144,7 @@ extension MemoryStateStore: QuarantineAdmin {
     ) async throws -> [QuarantineEntry] {
         try await read { contents in
             let entries = contents.lines.entries.values.filter {
-                $0.id > after && (principal == nil || $0.principal == principal)
+                $0.id > after && $0.principal.isOf(principal)
             }
             return Array(entries.sorted { $0.id < $1.id }.prefix(page(limit)))
         }

@@ -72,12 +72,27 @@ package struct Call: Hashable, Sendable {
     package func mentions(_ name: String) -> Bool {
         target.contains(.placeholder(name)) || body?.mentions(name) == true
     }
+
+    /// The names of all placeholders of the target and the body; `*` for `{*}`.
+    package var placeholders: Set<String> {
+        var names = Set(target.placeholders)
+        body?.collectPlaceholders(&names)
+        return names
+    }
+
+    /// The names of the placeholders in the path, before a query.
+    package var segmentPlaceholders: Set<String> {
+        let path = target.prefix { fragment in
+            if case .text(let text) = fragment { !text.utf8.contains(UInt8(ascii: "?")) } else { true }
+        }
+        return Set(path.placeholders)
+    }
 }
 
 /// A piece of text or a placeholder.
 package enum TextFragment: Hashable, Sendable {
     case text(String)
-    /// `{id}`, `{id.1}`, `{base}` or a column's name.
+    /// `{id}`, `{id.1}`, `{base}`, a column's name, or a part of the sync's address such as `{path.team}`.
     case placeholder(String)
 }
 
@@ -106,6 +121,17 @@ package indirect enum JSONTemplate: Hashable, Sendable {
         }
     }
 
+    fileprivate func collectPlaceholders(_ names: inout Set<String>) {
+        switch self {
+        case .null, .boolean, .number: break
+        case .string(let fragments): names.formUnion(fragments.placeholders)
+        case .value(let name): names.insert(name)
+        case .allColumns: names.insert("*")
+        case .array(let elements): for element in elements { element.collectPlaceholders(&names) }
+        case .object(let members): for member in members { member.value.collectPlaceholders(&names) }
+        }
+    }
+
     /// A member of an object.
     package struct Member: Hashable, Sendable {
         /// The member's name.
@@ -117,5 +143,12 @@ package indirect enum JSONTemplate: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+    }
+}
+
+extension Sequence where Element == TextFragment {
+    /// The names of the placeholders.
+    fileprivate var placeholders: [String] {
+        compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }
 }

@@ -52,6 +52,25 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
         return given.count == segments.count && covers(segments: given)
     }
 
+    /// Returns the decoded segments of a path that the pattern has names for; nil if it does not match.
+    package func values(in path: some StringProtocol) -> [String: [UInt8]]? {
+        guard let given = Self.decodedSegments(of: path), given.count == segments.count, covers(segments: given) else {
+            return nil
+        }
+        return zip(segments, given).reduce(into: [:]) { values, pair in
+            if case .any(let name) = pair.0 { values[name] = pair.1 }
+        }
+    }
+
+    /// Returns true if some path matches both patterns.
+    package func overlaps(_ other: PathPattern) -> Bool {
+        segments.count == other.segments.count
+            && zip(decoded, other.decoded).allSatisfy { $0 == nil || $1 == nil || $0 == $1 }
+    }
+
+    /// The names of its placeholders.
+    package var names: [String] { segments.compactMap { if case .any(let name) = $0 { name } else { nil } } }
+
     /// Returns true if the pattern matches a request's path, or a parent of it; the path is still percent-encoded and
     /// has no query.
     package func covers(_ path: some StringProtocol) -> Bool {

@@ -1,8 +1,25 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percent-decoding (RFC 3986) that never fails: an invalid escape is left as it is.
+/// Percent-encoding (RFC 3986), and decoding that never fails: an invalid escape is left as it is.
 package enum PercentCoding {
+    /// Returns the text with every character except the unreserved ones of RFC 3986, 2.3, as `%HH`.
+    package static func encode(_ text: String) -> String {
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.append(byte)
+            default:
+                let digits = Array("0123456789ABCDEF".utf8)
+                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
     /// Returns the bytes with `%hh` decoded; if `plusIsSpace`, `+` becomes a space, as in the query of an HTML form.
     package static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8] {
         // Most texts have nothing to decode.

@@ -27,18 +27,23 @@ package struct RecentSyncs: Sendable {
         package var replica: String?
         /// The principal; empty if it is unknown.
         package var principal: String
+        /// The scope; nil if there is none.
+        package var scope: String?
         /// The code of its failure; empty if it has succeeded.
         package var code: String
 
         /// Creates a sync.
         package init(
-            endedAt: Int64, milliseconds: Int64, kind: String, replica: String?, principal: String, code: String
+            endedAt: Int64, milliseconds: Int64, kind: String, replica: String?, principal: String,
+            scope: String? = nil,
+            code: String
         ) {
             self.endedAt = endedAt
             self.milliseconds = milliseconds
             self.kind = kind
             self.replica = replica
             self.principal = principal
+            self.scope = scope
             self.code = code
         }
     }

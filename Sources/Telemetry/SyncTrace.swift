@@ -76,6 +76,8 @@ package final class SyncTrace: Sendable {
     package struct Subject: Sendable {
         /// The user's principal.
         package var principal: String?
+        /// The scope of the sync; nil if it has none.
+        package var scope: String?
         /// The device.
         package var replica: String?
         /// The cursor that the client has sent.

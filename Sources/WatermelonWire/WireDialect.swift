@@ -50,6 +50,9 @@ package struct WireDialect: Hashable, Sendable {
     package var pullPaths = [PathPattern(segments: [.text("sync"), .text("pull")])]
     /// The paths that serve pushes only.
     package var pushPaths = [PathPattern(segments: [.text("sync"), .text("push")])]
+    /// The parts of an address that calls to the backend use, each with whether one has it in its path: every sync
+    /// must name them.
+    package var scope: [ScopeName: Bool] = [:]
     /// The limits of a request.
     package var limits = Limits()
 

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import SyncModel
+
 /// The reason why a request is not understood or not allowed; the request changes nothing.
 package struct WireError: Error, Hashable, Sendable {
     /// The stable code, for the `Rind-Error` field, log and metrics.
@@ -38,6 +40,10 @@ package struct WireError: Error, Hashable, Sendable {
         case recordID = "request.record_id"
         /// 400: one id appears twice in one table.
         case idTwice = "request.id_twice"
+        /// 400: the address lacks a part that calls to the backend need, such as a parameter of `[wire] scope`.
+        case scopeMissing = "request.scope_missing"
+        /// 400: such a part is hostile, or stated twice with different values.
+        case scopeValue = "request.scope"
         /// 413: more tables than ``WireDialect/Limits/tables``.
         case tooManyTables = "request.too_many_tables"
         /// 413: more records than ``WireDialect/Limits/records``.
@@ -97,6 +103,18 @@ extension WireError {
         WireError(.migration, "The migration can't ask for '\(name.shortened)'.")
     }
 
+    static func scopeMissing(_ part: ScopeName) -> WireError {
+        WireError(.scopeMissing, "The address doesn't say which \(part.said) the sync is about.")
+    }
+
+    static func scopeValue(_ part: ScopeName, _ reason: String) -> WireError {
+        WireError(.scopeValue, "What the address says as \(part.said) \(reason).")
+    }
+
+    static func scopeTwice(_ part: ScopeName) -> WireError {
+        WireError(.scopeValue, "The address says two different things as \(part.said).")
+    }
+
     static let notJSON = WireError(.notJSON, "The request's body is not JSON.")
 
     static func tooDeep(limit: Int) -> WireError {
@@ -141,6 +159,16 @@ extension WireError {
 
     static func tooManyRecords(limit: Int) -> WireError {
         WireError(.tooManyRecords, "The request brings more than \(limit) records at once.")
+    }
+}
+
+extension ScopeName {
+    /// The name as a sentence has it; it is the configuration's, so it is no foreign text.
+    fileprivate var said: String {
+        switch source {
+        case .path: "'\(name)' (a segment of its path)"
+        case .query: "'\(name)' (a parameter of its query)"
+        }
     }
 }
 

@@ -18,6 +18,8 @@ struct CheckCommand: AsyncParsableCommand {
               rind check --config rind.ini --connect
               rind check --config rind.ini --connect \\
                 --header 'Authorization: Bearer ada-token'
+              rind check --config rind.ini --connect --header-file fields.txt \\
+                --scope path.team=7
               rind check --config rind.ini --connect --checklist --write \\
                 --header-file fields.txt
               rind check --config rind.ini --sample lines.jsonl
@@ -56,6 +58,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var headers: HeaderArguments
 
+    @OptionGroup var scopes: ScopeArguments
+
     @Flag(help: "Try the backend's checklist with the credential of a test account.")
     var checklist = false
 
@@ -73,6 +77,7 @@ struct CheckCommand: AsyncParsableCommand {
         if !connect, !headers.header.isEmpty || headers.headerFile != nil {
             throw ValidationError("'--header' and '--header-file' go with '--connect'.")
         }
+        if !connect, !scopes.scope.isEmpty { throw ValidationError("'--scope' goes with '--connect'.") }
         if checklist, headers.header.isEmpty, headers.headerFile == nil {
             throw ValidationError("'--checklist' goes with '--connect' and '--header' or '--header-file'.")
         }
@@ -93,7 +98,9 @@ struct CheckCommand: AsyncParsableCommand {
             var isConnected = true
             if connect {
                 let extent: ConnectionCheck.Checklist = write ? .writing : checklist ? .reading : .none
-                isConnected = await ConnectionCheck(configuration, try headers.fields, checklist: extent).run()
+                isConnected = await ConnectionCheck(
+                    configuration, try headers.fields, in: try scopes.scope(for: configuration), checklist: extent
+                ).run()
             }
             if let sample {
                 var report = try SampleReport(configuration, schemaVersion: schemaVersion)

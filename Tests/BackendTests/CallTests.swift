@@ -275,6 +275,33 @@ import Testing
         }
     }
 
+    @Test func `a scope stands in each place of a call by that place's rules, in every call`() async throws {
+        let scope = SyncScope([ScopeName(.path, "team"): "a b&c", ScopeName(.query, "farm"): #"ö/"\"#])
+        try await ScriptedBackend.run(answer: Answer()) { backend in
+            var call = Call(
+                method: "POST",
+                target: [
+                    .text("/v1/"), .placeholder("path.team"), .text("/x-"), .placeholder("id"), .text("?f="),
+                    .placeholder("query.farm"),
+                ])
+            call.body = .object([
+                .init(name: "farm", value: .value("query.farm")),
+                .init(name: "text", value: .string([.text("of "), .placeholder("path.team")])),
+            ])
+            _ = try await backend.client.call(call, CallValues(["id": .string("1")]), as: caller.with(scope: scope))
+            let request = try #require(backend.requests.first)
+            #expect(request.line == "POST /api/v1/a%20b%26c/x-1?f=%C3%B6%2F%22%5C HTTP/1.1")
+            #expect(request.text == #"{"farm":"ö/\"\\","text":"of a b&c"}"#)
+            let error = await #expect(throws: BackendError.self) {
+                try await backend.client.call(call, CallValues(["id": .string("1")]), as: caller)
+            }
+            guard case .invalidCall("there is no value for {path.team}") = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"user":{"id":"u-1"}}"#, .string("u-1")), (#"{"user":{"id":42}}"#, .integer(42)),

@@ -138,6 +138,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .names("wire", "schema_version", required: true),
         .names("wire", "migration", required: true),
         .names("wire", "changes", required: true),
+        KeyCase("wire", "scope", good: ["", "farm_id", "farm_id, year"], bad: ["a b", "a.b", "x,x"]),
         KeyCase("wire", "body_path", good: ["", "/json", "/a/b~1c~0"], bad: ["json", "/a//b", "/"]),
         KeyCase("wire", "push_table", good: ["", "albums"], bad: ["albms", "a b"]),
         KeyCase("wire", "token_header", good: ["", "X-Api-Key", "x-a, x-b"], bad: ["a b", "x:", "x,x", "host"]),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import SyncModel
 import Testing
 
 @testable import Gateway
@@ -120,5 +121,29 @@ import Testing
             Self.digests.digits(.session, parts)
                 != KeyedDigest(key: [UInt8](repeating: 7, count: 32)).digits(.session, parts))
         #expect(Self.digests.digits(.session, parts).count == 32)
+    }
+
+    @Test func `a scope makes another principal and another credential, and none leaves both as they are`() {
+        let digests = Self.digests
+        let (id, farm) = (ScopeName(.path, "id"), ScopeName(.query, "id"))
+        let scopes = [
+            SyncScope([id: "7"]), SyncScope([id: "8"]), SyncScope([farm: "7"]), SyncScope([id: "7", farm: "8"]),
+            SyncScope([id: "7query.id8"]),
+        ]
+        for purpose in [KeyedDigest.Purpose.principal, .credential] {
+            let all = ["aa", "bb"].flatMap { digest in scopes.map { digests.digits(purpose, digest, in: $0) } }
+            #expect(Set(all + ["aa", "bb"]).count == 12 && all.allSatisfy { $0.count == 32 })
+            #expect(digests.digits(purpose, "aa", in: .none) == "aa")
+        }
+        #expect(digests.digits(.principal, "aa", in: scopes[0]) != digests.digits(.credential, "aa", in: scopes[0]))
+    }
+
+    @Test func `who the caller is does not show that they may see a scope`() {
+        let (none, some) = (Admission(), Admission())
+        none.name(in: .none)
+        some.name(in: SyncScope([ScopeName(.path, "id"): "7"]))
+        #expect(none.isNamed && none.isAccepted && some.isNamed && !some.isAccepted)
+        some.accept()
+        #expect(some.isAccepted)
     }
 }

@@ -53,7 +53,7 @@ import Testing
             let phone = try #require(list["replicas"]?.array?[1])
             let show = try await state.json("replicas", "show", Self.phone)
             let names = (show.members ?? []).map(\.name)
-            #expect((phone.members ?? []).map(\.name) == Array(names.prefix(11)))
+            #expect((phone.members ?? []).map(\.name) == Array(names.prefix(13)))
             #expect(phone["records"]?.int64 == 4)
             #expect(phone["held_back"]?.array?.compactMap(\.string) == ["ProjectsV2"])
             let manual = try Place.text("docs/OPERATIONS.md")

@@ -33,6 +33,64 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
+    func `a user is found with all their scopes, and each is told by its text`(backing: StateBacking) async throws {
+        try await backing { store in
+            let store = try #require(store as? any InspectableStore & JournalAdmin)
+            let ada = Principal(rawValue: "ada0")
+            let scopes = ["path.id=7", "path.id=8&query.x=%C3%B6"].enumerated().map { number, scope in
+                Principal(rawValue: "5c0\(number)", origin: Principal.Origin(user: ada.rawValue, scope: scope))
+            }
+            let line = QuarantinedLine(reason: .invalidJSON, bytes: [1])
+            let refused = QuarantinedOperation(
+                key: PushedRecordKey(table: "t", id: "1"), kind: .create, body: [],
+                reason: QuarantinedOperation.Reason(code: "push.rejected"))
+            for (number, principal) in (scopes + [bob]).enumerated() {
+                let number = Int64(number + 1)
+                var commit = PullCommit(
+                    row: try row(number, of: principal, replica: number), replica: .new, now: now)
+                // Equal lines are one entry, of whoever has had it last.
+                if principal == scopes[1] { commit.quarantined = [line] }
+                try await store.commit(commit)
+                _ = try await store.noteTrouble(
+                    .push, code: "x", count: 9, since: now, of: ReplicaID(rawValue: number), at: now)
+                _ = try await store.quarantine([refused], of: principal, limit: 9, at: now)
+                _ = try await store.beginPush(
+                    JournalOpening(presented: nil, operations: 1, notes: []), principal: principal, at: now)
+            }
+            func check(_ of: Principal?, _ expected: [Principal]) async throws {
+                let found = [
+                    try await store.replicas(of: of, after: nil, limit: 9).map(\.principal),
+                    try await store.replicasByContact(of: of, after: nil, limit: 9).map(\.principal).sorted {
+                        $0.rawValue < $1.rawValue
+                    },
+                    try await store.quarantinedPushes(of: of, after: 0, limit: 9).map(\.principal),
+                    try await store.journals(of: of, after: 0, limit: 9).map(\.principal),
+                ]
+                for list in found {
+                    #expect(list.map(\.rawValue).sorted() == expected.map(\.rawValue).sorted())
+                    #expect(list.allSatisfy { one in expected.contains { $0 == one && $0.origin == one.origin } })
+                }
+            }
+            try await check(ada, scopes)
+            try await check(scopes[0], [scopes[0]])
+            try await check(bob, [bob])
+            #expect(
+                try await store.quarantinedLines(of: ada, after: 0, limit: 9).map(\.principal.scope) == [
+                    scopes[1].scope
+                ])
+            #expect(try await store.quarantinedLines(of: scopes[0], after: 0, limit: 9).isEmpty)
+            #expect(try await store.principals(beginningWith: "ada0", limit: 9) == [ada])
+            #expect(try await store.principals(beginningWith: "5c00", limit: 9).map(\.origin) == [scopes[0].origin])
+            let rule = StuckRule(repeats: 1, pushes: 1, time: 0)
+            let stuck = try await store.stuckDevices(by: rule, since: 0, limit: 9)
+            #expect(stuck.allSatisfy { trouble in (scopes + [bob]).contains { $0.origin == trouble.principal.origin } })
+            #expect(try await store.scheduleRetries(nil, of: ada, at: now).count == 2)
+            // A cursor of one scope is unknown in another.
+            #expect(try await store.pullContext(principal: scopes[1], session: phone, presented: cursor(1)).row == nil)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
     func `a ledger without layers has no cursors`(backing: StateBacking) async throws {
         try await backing { store in
             let store = try #require(store as? any InspectableStore)

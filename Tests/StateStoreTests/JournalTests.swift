@@ -276,9 +276,17 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             let old = Array(SchemaMigration.sqlite.prefix(6))
-            try await withSQLite(path, options: .with { $0.migrations = old }) { store in
-                try await store.begin(row(1))
-                try await store.note([Self.note("a", .seen)], principal: alice, at: now)
+            try await withSQLite(path, options: .with { $0.migrations = old }) { _ in }
+            // As a gateway of that version wrote it: this one's statements name later columns.
+            try sqlite(path) { db in
+                try db.execute(
+                    sql: "INSERT INTO principal (id, digest, last_seen, sequence) VALUES (1, ?, ?, 1)",
+                    arguments: [alice.rawValue, now.milliseconds])
+                try db.execute(
+                    sql: """
+                        INSERT INTO push_note (principal, client_table, record, state, sequence, links, shape, made_at,
+                            accepted) VALUES (1, 'tasks', 'a', 0, 1, x'', 0, ?, -1)
+                        """, arguments: [now.milliseconds])
             }
             try await withSQLite(path) { store in
                 #expect(try await store.openJournals(of: alice).isEmpty)

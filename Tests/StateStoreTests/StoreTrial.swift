@@ -11,7 +11,10 @@ import Testing
 struct StoreTrial {
     typealias Store = InspectableStore & JournalAdmin
 
-    private static let principals = [alice, bob, Principal(rawValue: "ca401")]
+    private static let principals = [
+        alice, bob,
+        Principal(rawValue: "ca401", origin: Principal.Origin(user: alice.rawValue, scope: "path.id=7")),
+    ]
     private static let sessions = [phone, tablet]
     private static let hour: Int64 = 3_600_000
 

@@ -263,12 +263,16 @@ class Handler(BaseHTTPRequestHandler):
             scheme, _, credential = self.headers.get("Authorization", "").partition(" ")
             if scheme.lower() != "bearer" or credential not in USERS:
                 raise Refused(401, "unknown token")
-            with closing(connect(self.server.file)) as db:
+            with closing(connect(self.file(USERS[credential], body))) as db:
                 routes[self.path](db, USERS[credential], body)
         except Refused as refusal:
             self.send_json(refusal.status, json.dumps({"message": refusal.message, "statusCode": refusal.status}))
         except (KeyError, TypeError, ValueError) as error:
             self.send_json(400, json.dumps({"message": f"not understood: {error!r}", "statusCode": 400}))
+
+    def file(self, user, body):
+        """The database that a request is about; `projects.py` has one for each project."""
+        return self.server.file
 
     def who_am_i(self, db, user, body):
         self.send_json(200, json.dumps({"id": user}))

@@ -79,14 +79,14 @@ struct DeviceWatch: Sendable {
     }
 
     private func log(_ trouble: DeviceTrouble) {
-        logger.warning(
-            "a device is stuck",
-            metadata: [
-                "code": "device.stuck", "replica": "\(trouble.replica)", "principal": "\(trouble.principal)",
-                "reason": "\(trouble.kind.rawValue)", "times": "\(trouble.count)", "last_code": "\(trouble.code)",
-                "minutes": "\(max(0, trouble.lastAt.milliseconds(since: trouble.since)) / 60_000)",
-                "advice": "\(trouble.kind.advice)",
-            ])
+        var metadata: Logger.Metadata = [
+            "code": "device.stuck", "replica": "\(trouble.replica)", "principal": "\(trouble.principal)",
+            "reason": "\(trouble.kind.rawValue)", "times": "\(trouble.count)", "last_code": "\(trouble.code)",
+            "minutes": "\(max(0, trouble.lastAt.milliseconds(since: trouble.since)) / 60_000)",
+            "advice": "\(trouble.kind.advice)",
+        ]
+        if let scope = trouble.principal.scope { metadata["scope"] = "\(ForeignText.cut(scope))" }
+        logger.warning("a device is stuck", metadata: metadata)
     }
 }
 

@@ -9,9 +9,11 @@ import SyncModel
 struct CallerIdentity: Sendable {
     let principal: Principal
     let session: Session
-    /// A digest of the whole credential, by which acceptance is remembered and answers are cached.
+    /// A digest of the whole credential and the scope, by which acceptance is remembered and answers are cached.
     let credential: String
-    /// The forwarded fields; never stored and never logged.
+    /// A digest of the whole credential alone, by which the backend's name for the caller is remembered.
+    let bareCredential: String
+    /// The forwarded fields, never stored and never logged, and the scope.
     let forwarded: ForwardedCredentials
     /// The backend's verdicts while this request runs.
     let admission = Admission()
@@ -34,6 +36,13 @@ final class Admission: Sendable {
     /// Notes that the backend has accepted the credential.
     func accept() { state.withLockedValue { $0.isAccepted = true } }
 
-    /// Notes that the backend has named the caller, and has thus accepted the credential.
-    func name() { state.withLockedValue { $0 = State(isAccepted: true, isNamed: true) } }
+    /// Notes that the backend has named the caller.
+    ///
+    /// Thus it has accepted the credential; but who it is does not say whether they may see a scope.
+    func name(in scope: SyncScope) {
+        state.withLockedValue { state in
+            state.isNamed = true
+            if scope.isEmpty { state.isAccepted = true }
+        }
+    }
 }

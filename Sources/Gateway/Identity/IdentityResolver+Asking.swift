@@ -25,40 +25,51 @@ extension IdentityResolver {
     /// A stream that is opened for this starts at `vector`, so that it costs the backend little.
     func verify(_ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector? = nil) async throws {
         guard !isAccepted(identity, at: now) else { return }
-        try await ask(identity, at: now, from: vector)
+        try await verifyNow(identity, at: now, from: vector)
     }
 
     /// Makes sure that the backend accepts the credential now, and that it still belongs to the same principal, before
     /// anything cached for the principal is used.
     func verifyNow(_ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector? = nil) async throws {
-        let admission = identity.admission
-        guard !(isNamedByBackend ? admission.isNamed : admission.isAccepted) else { return }
-        try await ask(identity, at: now, from: vector)
+        try await verifyName(identity, at: now)
+        guard !identity.admission.isAccepted else { return }
+        try await askForAcceptance(identity, at: now, from: vector)
     }
 
     /// Makes sure, if the backend names principals, that the credential still belongs to the same one, before the
     /// backend's answer to this request is combined with cached data.
     func verifyName(_ identity: CallerIdentity, at now: Instant) async throws {
-        guard isNamedByBackend else { return }
-        try await verifyNow(identity, at: now)
+        guard isNamedByBackend, !identity.admission.isNamed else { return }
+        try await askForName(identity, at: now)
     }
 
-    /// Asks the backend, even if it has answered before.
+    /// Asks the backend something, even if it has answered before.
     ///
     /// - Throws: The backend's errors, and ``GatewayError`` if the credential now belongs to another principal.
-    func ask(_ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector? = nil) async throws {
+    func ask(_ identity: CallerIdentity, at now: Instant) async throws {
         if isNamedByBackend {
-            let principal = try await askBackend(identity.forwarded)
-            known.accept(identity.credential, as: principal, at: now)
-            guard principal == identity.principal else { throw isOtherPrincipal }
-            identity.admission.name()
-        } else if isListable {
+            try await askForName(identity, at: now)
+        } else {
+            try await askForAcceptance(identity, at: now, from: nil)
+        }
+    }
+
+    private func askForName(_ identity: CallerIdentity, at now: Instant) async throws {
+        let user = try await askBackend(identity.forwarded)
+        known.accept(identity.bareCredential, as: user, at: now)
+        guard user == identity.principal.user else { throw isOtherPrincipal }
+        identity.admission.name(in: identity.forwarded.scope)
+    }
+
+    private func askForAcceptance(
+        _ identity: CallerIdentity, at now: Instant, from vector: CheckpointVector?
+    ) async throws {
+        if isListable {
             _ = try await backend.list(identity.forwarded)
-            accepted(identity, at: now)
         } else {
             try await openStream(identity, vector ?? CheckpointVector())
-            accepted(identity, at: now)
         }
+        accepted(identity, at: now)
     }
 
     /// Notes that the backend has just accepted the credential.

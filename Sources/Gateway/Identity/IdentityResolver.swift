@@ -61,11 +61,14 @@ final class IdentityResolver: Sendable {
             try name(ofSession: credential, token, caller)
         }
         let forwarded = sent.with(requestID: caller.requestID, originFields: caller.originFields)
+            .with(scope: caller.scope)
         let digest = digests.digits(.credential, credential.allParts)
-        func identity(_ principal: Principal, _ session: [[UInt8]]) -> CallerIdentity {
+        func identity(_ user: Principal, _ session: [[UInt8]]) -> CallerIdentity {
             CallerIdentity(
-                principal: principal, session: Session(rawValue: digests.digits(.session, sessionName ?? session)),
-                credential: digest, forwarded: forwarded)
+                principal: naming.principal(user, in: caller.scope),
+                session: Session(rawValue: digests.digits(.session, sessionName ?? session)),
+                credential: digests.digits(.credential, digest, in: caller.scope), bareCredential: digest,
+                forwarded: forwarded)
         }
         switch source {
         case .bearer:
@@ -89,19 +92,19 @@ final class IdentityResolver: Sendable {
             let name = try proxyName(in: field, caller)
             return identity(try principal(named: name, of: credential), credential.sessionParts)
         case .backend:
-            let principal = known.principal(of: digest, at: now)
-            SyncTrace.note { $0.isKnownCaller = principal != nil }
-            if let principal {
-                return identity(principal, credential.sessionParts)
+            let user = known.principal(of: digest, at: now)
+            SyncTrace.note { $0.isKnownCaller = user != nil }
+            if let user {
+                return identity(user, credential.sessionParts)
             }
             let named = identity(try await askBackend(forwarded), credential.sessionParts)
-            known.accept(digest, as: named.principal, at: now)
-            named.admission.name()
+            known.accept(digest, as: named.principal.user, at: now)
+            named.admission.name(in: caller.scope)
             return named
         }
     }
 
-    /// Asks the backend who the caller is.
+    /// Asks the backend who the caller is, in whatever scope.
     func askBackend(_ forwarded: ForwardedCredentials) async throws -> Principal {
         guard case .backend(let method, let target, let path) = source else { throw notSignedIn }
         let call = Call(method: method, target: [.text(target)])

@@ -3,12 +3,13 @@
 
 import Crypto
 import LineProjection
+import SyncModel
 
 /// Makes digests that require `[identity] key`, so that the state does not reveal who its users are.
 struct KeyedDigest: Sendable {
     /// The purpose of a digest; equal inputs for different purposes have different digests.
     enum Purpose: String, CaseIterable {
-        case principal, session, credential, push, idHash, mapping, mark
+        case principal, session, credential, scope, push, idHash, mapping, mark
     }
 
     /// Each purpose's digest behind its key and its name: every request needs some.
@@ -35,6 +36,13 @@ struct KeyedDigest: Sendable {
             }
             return 32
         }
+    }
+
+    /// Returns the digest of a principal or a credential in a scope; without a scope, its own digest.
+    func digits(_ purpose: Purpose, _ digest: String, in scope: SyncScope) -> String {
+        guard !scope.isEmpty else { return digest }
+        let parts = [purpose.rawValue, digest] + scope.parts.flatMap { [$0.name.description, $0.value] }
+        return digits(.scope, parts.map { Array($0.utf8) })
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

@@ -41,6 +41,14 @@ package struct PrincipalNaming: Sendable {
         }
     }
 
+    /// Returns the principal of a user in a scope.
+    package func principal(_ user: Principal, in scope: SyncScope) -> Principal {
+        guard !scope.isEmpty else { return user }
+        return Principal(
+            rawValue: digests.digits(.principal, user.rawValue, in: scope),
+            origin: Principal.Origin(user: user.rawValue, scope: scope.description))
+    }
+
     /// Returns the principal of a caller with this name in the claim or the field of `[identity] principal`; nil if
     /// the rule has neither.
     func principal(named name: String, of credential: Credential) -> Principal? {

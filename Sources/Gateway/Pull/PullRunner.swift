@@ -140,7 +140,7 @@ struct PullRunner {
     /// The refused request types are only for the operator. Some of the state's errors are events.
     mutating func commit(_ row: CursorRow, isNewReplica: Bool, without refused: Set<String>) async throws {
         // Before anything is written: an answer that cannot be sent should not begin.
-        sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal))
+        sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal.user))
         var row = row
         row.ids = device.ids
         try await scope.giveBackCommitting(
@@ -210,7 +210,7 @@ extension PullRunner {
         else { return }
         // The first answer is being read from the spool; lines that later pulls append are only their own.
         let length = SpoolLength(lines: stream.spooler.length.lines, runs: lines.length.runs)
-        let room = scope.services.spools.lease(for: scope.query.principal)
+        let room = scope.services.spools.lease(for: scope.query.principal.user)
         guard room.takeForLines(lines.spooler.byteCount) else { return }
         scope.services.cachedAnswers.keep(
             CachedAnswers.Entry(key: cacheKey, stream: answer, spooler: lines.spooler, length: length, room: room),

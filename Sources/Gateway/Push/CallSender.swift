@@ -153,7 +153,8 @@ struct CallSender: Sendable {
         let isCreation = content.table.calls.create == .call(call)
         let request: CallRequest
         do throws(BackendError) {
-            request = try CallRequest(call, values(operation, content, for: call, isPart: isPart))
+            request = try CallRequest(
+                call, values(operation, content, for: call, isPart: isPart), in: forwarded.scope)
         } catch {
             return try unsendable(error, by: call, at: index, content)
         }

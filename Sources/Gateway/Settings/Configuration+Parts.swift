@@ -29,6 +29,7 @@ extension Configuration {
         dialect.syncPaths = [gateway.syncPath].compactMap { $0 }
         dialect.pullPaths = gateway.pullPath
         dialect.pushPaths = gateway.pushPath
+        dialect.scope = scope
         dialect.limits.jsonDepth = limits.jsonDepth
         dialect.limits.records = push.maxRecords
         return dialect

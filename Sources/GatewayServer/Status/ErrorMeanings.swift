@@ -36,6 +36,10 @@ enum ErrorMeanings {
         request.body_path: nothing where [wire] body_path points
         request.body_shape: neither a pull nor a push
         request.too_many_parameters: more parameters in the query than any sync needs
+        request.scope_missing: the address lacks a part that calls to the backend use, such as a parameter of \
+        [wire] scope; undefined and null count as missing
+        request.scope: such a part is . or .., has control characters or more than 255 bytes, is no text, could be \
+        read as another address in a call's path, or is there twice with different values
         request.last_pulled_at: lastPulledAt is not a time; fractions are cut off
         request.last_pulled_at_twice: two different times, in query and body
         request.schema_version: not a whole number above zero, or two different ones

@@ -113,10 +113,16 @@ struct StatusPage {
 
     private func ago(_ moment: Instant) -> String { Self.span(facts.now.milliseconds(since: moment)) + " ago" }
 
+    /// Returns a user with the scope of the sync, which clients state.
+    private static func user(_ principal: String, in scope: String?) -> String {
+        principal + (scope.map { " \(ForeignText.cut($0, to: 80))" } ?? "")
+    }
+
     private var stuck: HTMLText {
         let rows = facts.service.stuck.map { trouble in
             [
-                Cell("device", "\(trouble.replica)", as: .code), Cell("user", "\(trouble.principal)", as: .code),
+                Cell("device", "\(trouble.replica)", as: .code),
+                Cell("user", Self.user("\(trouble.principal)", in: trouble.principal.scope), as: .code),
                 Cell(nil, trouble.kind.sentence(trouble.count) + (trouble.code.isEmpty ? "" : ": \(trouble.code)")),
                 Cell("since", ago(trouble.since)), Cell("last", ago(trouble.lastAt)),
                 Cell(nil, trouble.kind.advice),
@@ -145,7 +151,7 @@ struct StatusPage {
             [
                 Cell(nil, Self.seconds(sync.milliseconds), as: .number), Cell(nil, sync.kind),
                 Cell("device", sync.replica ?? "–", as: .code),
-                Cell("user", sync.principal.isEmpty ? "–" : sync.principal, as: .code),
+                Cell("user", sync.principal.isEmpty ? "–" : Self.user(sync.principal, in: sync.scope), as: .code),
                 Cell("ended", ago(Instant(milliseconds: sync.endedAt))), Cell(nil, sync.code, as: .code),
             ]
         }

@@ -53,10 +53,15 @@ struct SyncResponder: Sendable {
     func respond(
         _ route: WireDialect.Route, to request: IncomingRequest, with stream: AnswerStream, logger: Logger
     ) async throws -> SyncFigures {
+        guard route.allowedMethods.contains(request.method.rawValue) else {
+            throw RequestFailure(allowed: route.allowedMethods)
+        }
         let caller = Caller(
             fields: request.fields, requestID: request.id,
             originFields: PassedFields.originFields(of: request.fields, from: request.origin),
-            isPeerTrusted: request.origin.isTrusted, logger: logger)
+            isPeerTrusted: request.origin.isTrusted,
+            scope: try service.dialect.scope(path: String(request.path), query: String(request.query)),
+            logger: logger)
         switch try await receive(route, request, from: caller) {
         case .pull(let pull): return try await serve(pull, for: caller, request: request, on: stream)
         case .pushed(let reply): return try await send(reply, to: request, on: stream)
@@ -73,8 +78,6 @@ struct SyncResponder: Sendable {
     private func receive(
         _ route: WireDialect.Route, _ request: IncomingRequest, from caller: Caller
     ) async throws -> Received {
-        let methods = route.allowedMethods
-        guard methods.contains(request.method.rawValue) else { throw RequestFailure(allowed: methods) }
         let lease = budget.lease()
         defer { withExtendedLifetime(lease) {} }
         let begun = ContinuousClock.now

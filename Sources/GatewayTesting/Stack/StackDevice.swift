@@ -17,6 +17,8 @@ package struct StackDevice: Sendable {
     package var http: RawHTTPClient
     /// The gateway's path.
     package var path = "/sync"
+    /// Parameters that its app puts into each address besides those of the shape; empty for none.
+    package var query = ""
 
     /// Creates a device.
     package init(model: ClientModel, token: String, shape: ClientRequestShape, http: RawHTTPClient) {
@@ -107,7 +109,9 @@ package struct StackDevice: Sendable {
     package func send(_ request: ClientRequestShape.Request) async throws -> RawAnswer {
         var all = [("Accept", "*/*"), ("Authorization", "Bearer \(token)")] + headers
         if let type = request.contentType { all.append(("Content-Type", type)) }
-        return try await http.send(request.method, request.target, headers: all, body: request.body)
+        let mark = request.target.contains("?") ? "&" : "?"
+        let target = query.isEmpty ? request.target : request.target + mark + query
+        return try await http.send(request.method, target, headers: all, body: request.body)
     }
 }
 

@@ -6,15 +6,18 @@ package import StateStore
 package import SyncModel
 
 extension PostgresStateStore: InspectableStore {
-    /// Returns principals by a range of the primary key.
+    /// Returns principals by ranges of the primary key and of the index of their users' digests.
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         let first = try key(digits, "principal")
         // No digit of a digest sorts after "f".
         return try await read([
             PostgresStatement(
-                "SELECT principal FROM principal WHERE principal >= $1 AND principal < $2 ORDER BY principal LIMIT $3",
-                [.text(first), .text(first + "g"), .int(page(limit))])
-        ]).rows(0).map { Principal(rawValue: try $0.text(0)) }
+                """
+                SELECT principal, user_digest, scope FROM principal WHERE principal >= $1 AND principal < $2
+                UNION SELECT user_digest, NULL, NULL FROM principal WHERE user_digest >= $1 AND user_digest < $2
+                ORDER BY 1 LIMIT $3
+                """, [.text(first), .text(first + "g"), .int(page(limit))])
+        ]).rows(0).map { try $0.principal(0, origin: 1) }
     }
 
     /// Counts along the index of the times at which replicas were seen.

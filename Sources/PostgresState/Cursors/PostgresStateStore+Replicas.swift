@@ -41,7 +41,7 @@ extension PostgresStateStore {
         try await rows(
             PostgresStatement(
                 """
-                \(Self.description) WHERE r.id > $1 AND NOT r.dead AND ($2::text IS NULL OR r.principal = $2)
+                \(Self.description) WHERE r.id > $1 AND NOT r.dead AND ($2::text IS NULL OR \(PostgresStatement.belongs("r.principal", to: "$2")))
                 ORDER BY r.id LIMIT $3
                 """, [.integer(after?.rawValue ?? 0), .text(principal?.rawValue), .int(page(limit))]))
     }
@@ -53,7 +53,7 @@ extension PostgresStateStore {
         try await rows(
             PostgresStatement(
                 """
-                \(Self.description) WHERE NOT r.dead AND ($2::text IS NULL OR r.principal = $2) AND ($1 = 0
+                \(Self.description) WHERE NOT r.dead AND ($2::text IS NULL OR \(PostgresStatement.belongs("r.principal", to: "$2"))) AND ($1 = 0
                     OR (r.last_seen, r.id) < (SELECT n.last_seen, n.id FROM replica n WHERE n.id = $1 LIMIT 1))
                 ORDER BY r.last_seen DESC, r.id DESC LIMIT $3
                 """, [.integer(after?.rawValue ?? 0), .text(principal?.rawValue), .int(page(limit))]))
@@ -63,7 +63,8 @@ extension PostgresStateStore {
         SELECT \(LedgerAnchor.columns), r.confirmed, r.last_seen, r.last_result, c.cursor,
             coalesce(r.schema_version, r.pushed_version, c.schema_version), coalesce(c.comparisons, ''::bytea),
             coalesce((SELECT sum(n.bytes)::bigint FROM layer l JOIN layer_count n ON n.layer = l.id
-                WHERE l.replica = r.id), 0)
+                WHERE l.replica = r.id), 0),
+            \(PostgresStatement.origin(of: "r.principal"))
         FROM replica r LEFT JOIN LATERAL (
             SELECT n.cursor, n.schema_version, n.comparisons FROM cursor n
             WHERE n.principal = r.principal AND n.replica = r.id ORDER BY n.cursor DESC LIMIT 1) c ON true
@@ -96,7 +97,7 @@ extension PostgresStateStore {
 extension ReplicaRow {
     fileprivate init(_ row: PostgresRow, _ anchor: LedgerAnchor, cursorLead: Int64) throws {
         try self.init(
-            id: anchor.replica, principal: anchor.principal, isConfirmed: row.bool(12),
+            id: anchor.replica, principal: row.principal(1, origin: 19), isConfirmed: row.bool(12),
             firstSeen: anchor.firstSeen, lastSeen: row.instantSince1970(13), lastResult: row.text(14),
             newest: row.cursor(15), schemaVersion: row.optionalInt(16), tip: anchor.tip,
             horizon: anchor.horizon.flatMap(Cursor.init(rawValue:)),

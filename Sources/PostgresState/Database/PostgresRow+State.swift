@@ -41,6 +41,14 @@ extension PostgresRow {
     /// Returns a text that is stored as bytes.
     func recordID(_ index: Int) throws -> String { String(decoding: try bytes(index), as: UTF8.self) }
 
+    /// Returns a principal: its digest, and from a second column on the user and the scope that it was made from.
+    func principal(_ digest: Int, origin: Int) throws -> Principal {
+        guard let user = try optionalText(origin), let scope = try optionalText(origin + 1) else {
+            return Principal(rawValue: try text(digest))
+        }
+        return Principal(rawValue: try text(digest), origin: Principal.Origin(user: user, scope: scope))
+    }
+
     /// Returns a kind of change.
     func kind(_ index: Int) throws -> OperationKind {
         guard let kind = OperationKind(rawValue: try text(index)) else {

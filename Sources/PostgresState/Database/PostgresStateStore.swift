@@ -136,8 +136,26 @@ extension PostgresStatement {
     /// Creates a principal that is not there yet.
     static func ensure(_ principal: Principal, at now: Instant) throws(StateError) -> PostgresStatement {
         PostgresStatement(
-            "INSERT INTO principal (principal, last_seen) VALUES ($1, $2) ON CONFLICT (principal) DO NOTHING",
-            [try .principal(principal), .instant(now)])
+            """
+            INSERT INTO principal (principal, last_seen, user_digest, scope) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (principal) DO NOTHING
+            """,
+            [
+                try .principal(principal), .instant(now), .text(principal.origin?.user), .text(principal.origin?.scope),
+            ])
+    }
+
+    /// Returns a condition on a principal: it is that of the parameter, or belongs to the user of the parameter.
+    static func belongs(_ column: String, to parameter: String) -> String {
+        "\(column) IN (SELECT \(parameter) UNION ALL SELECT o.principal FROM principal o WHERE o.user_digest = \(parameter))"
+    }
+
+    /// Returns two columns with what the principal in a column of another table was made from.
+    static func origin(of column: String) -> String {
+        """
+        (SELECT o.user_digest FROM principal o WHERE o.principal = \(column)),
+            (SELECT o.scope FROM principal o WHERE o.principal = \(column))
+        """
     }
 
     /// Locks a principal's row until the end of the transaction; returns its newest cursor, its sequence of notes and

@@ -30,7 +30,7 @@ extension PostgresStateStore: JournalAdmin {
             PostgresStatement(
                 """
                 SELECT \(PushJournal.columns) FROM push_journal
-                WHERE id > $1 AND ($2::text IS NULL OR principal = $2) ORDER BY id LIMIT $3
+                WHERE id > $1 AND ($2::text IS NULL OR \(PostgresStatement.belongs("principal", to: "$2"))) ORDER BY id LIMIT $3
                 """, [.integer(after), .text(principal?.rawValue), .int(page(limit))])
         ]).rows(0).map { try PushJournal($0) }
     }
@@ -63,7 +63,7 @@ extension PushJournal {
     /// The columns that ``init(_:)`` reads.
     fileprivate static let columns = """
         id, principal, presented, started_at, changed_at, state, operations, applied, rejected, found, lost, code,
-        message, client_table, record
+        message, client_table, record, \(PostgresStatement.origin(of: "push_journal.principal"))
         """
 
     /// Reads a row of ``columns``.
@@ -79,7 +79,7 @@ extension PushJournal {
             failure = Failure(code: code, message: try row.optionalText(12), record: record)
         }
         try self.init(
-            id: row.integer(0), principal: Principal(rawValue: row.text(1)), presented: row.cursor(2),
+            id: row.integer(0), principal: row.principal(1, origin: 15), presented: row.cursor(2),
             startedAt: row.instant(3), changedAt: row.instant(4), state: state, operations: row.amount(6),
             applied: row.amount(7), rejected: row.amount(8), found: row.amount(9), lost: row.amount(10),
             failure: failure)

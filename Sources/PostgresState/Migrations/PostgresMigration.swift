@@ -27,5 +27,6 @@ package struct PostgresMigration: Hashable, Sendable {
             statements: callers + cursors + ledgers + pushes + journals + quarantines),
         PostgresMigration(number: 2, compatibleFrom: 1, statements: leases),
         PostgresMigration(number: 3, compatibleFrom: 1, statements: troubles),
+        PostgresMigration(number: 4, compatibleFrom: 1, statements: scopes),
     ]
 }

@@ -117,18 +117,19 @@ extension PostgresStateStore {
 extension QuarantinedPush {
     /// The columns that ``init(_:)`` reads before the body.
     static let columns = """
-        id, principal, client_table, record, kind, whole, reason, status, message, count, first_at, last_at, marked_at
+        id, principal, client_table, record, kind, whole, reason, status, message, count, first_at, last_at, marked_at,
+            \(PostgresStatement.origin(of: "push_quarantine.principal"))
         """
 
     /// Reads a row of ``columns`` and the body.
     init(_ row: PostgresRow) throws {
         let push = QuarantinedOperation(
             key: PushedRecordKey(table: try row.text(2), id: try row.recordID(3)), kind: try row.kind(4),
-            body: try row.bytes(13),
+            body: try row.bytes(15),
             reason: QuarantinedOperation.Reason(
                 code: try row.text(6), status: try row.optionalInt(7), message: try row.optionalText(8)))
         try self.init(
-            id: row.integer(0), principal: Principal(rawValue: row.text(1)), push: push, isWhole: row.bool(5),
+            id: row.integer(0), principal: row.principal(1, origin: 13), push: push, isWhole: row.bool(5),
             count: Int(row.number(9)), firstAt: row.instant(10), lastAt: row.instant(11),
             markedAt: row.optionalInstant(12))
     }

@@ -77,8 +77,10 @@ extension PostgresStateStore {
 
 extension QuarantineEntry {
     /// The columns that ``init(_:)`` reads.
-    static let columns =
-        "id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen"
+    static let columns = """
+        id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen,
+            \(PostgresStatement.origin(of: "quarantine.principal"))
+        """
 
     /// Reads a row of ``columns``; nil for a reason that a later version has written and this one does not know.
     init?(_ row: PostgresRow) throws {
@@ -87,7 +89,7 @@ extension QuarantineEntry {
             reason: reason, type: try row.optionalText(3), namespace: try row.optionalText(4),
             table: try row.optionalText(5), id: try row.optionalText(6), bytes: try row.bytes(7))
         try self.init(
-            id: row.integer(0), line: line, principal: Principal(rawValue: row.text(1)), count: Int(row.integer(8)),
+            id: row.integer(0), line: line, principal: row.principal(1, origin: 11), count: Int(row.integer(8)),
             firstSeen: row.instant(9), lastSeen: row.instant(10))
     }
 }

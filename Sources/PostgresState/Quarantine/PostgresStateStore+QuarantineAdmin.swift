@@ -14,7 +14,7 @@ extension PostgresStateStore: QuarantineAdmin {
             PostgresStatement(
                 """
                 SELECT \(QuarantinedPush.columns), ''::bytea FROM push_quarantine
-                WHERE id > $1 AND ($2::text IS NULL OR principal = $2) ORDER BY id LIMIT $3
+                WHERE id > $1 AND ($2::text IS NULL OR \(PostgresStatement.belongs("principal", to: "$2"))) ORDER BY id LIMIT $3
                 """, [.integer(after), .text(principal?.rawValue), .int(page(limit))])
         ]).rows(0).map { try QuarantinedPush($0) }
     }
@@ -38,14 +38,15 @@ extension PostgresStateStore: QuarantineAdmin {
                             """
                             UPDATE push_quarantine SET marked_at = $2, tries = 0
                             WHERE id = $1
-                                AND ($3::text IS NULL OR EXISTS (SELECT 1 FROM principal WHERE principal = $3))
+                                AND ($3::text IS NULL OR EXISTS (
+                                    SELECT 1 FROM principal WHERE principal = $3 OR user_digest = $3))
                             """, [.integer(id), .instant(now), .text(principal?.rawValue)])
                     }))
         }
         let results = try await write([
             PostgresStatement(
                 """
-                UPDATE push_quarantine SET marked_at = $1, tries = 0 WHERE $2::text IS NULL OR principal = $2
+                UPDATE push_quarantine SET marked_at = $1, tries = 0 WHERE $2::text IS NULL OR \(PostgresStatement.belongs("principal", to: "$2"))
                 RETURNING id
                 """, [.instant(now), .text(principal?.rawValue)])
         ])
@@ -68,7 +69,7 @@ extension PostgresStateStore: QuarantineAdmin {
             PostgresStatement(
                 """
                 SELECT \(QuarantineEntry.columns) FROM quarantine
-                WHERE id > $1 AND ($2::text IS NULL OR principal = $2) ORDER BY id LIMIT $3
+                WHERE id > $1 AND ($2::text IS NULL OR \(PostgresStatement.belongs("principal", to: "$2"))) ORDER BY id LIMIT $3
                 """, [.integer(after), .text(principal?.rawValue), .int(page(limit))])
         ]).rows(0).compactMap { try QuarantineEntry($0) }
     }

@@ -21,7 +21,7 @@ extension PostgresStateStore {
                     count = CASE WHEN \(Self.isDue) THEN greatest(t.count + 1, $3) ELSE t.count END,
                     last_at = CASE WHEN \(Self.isDue) THEN $4 ELSE t.last_at END
                 WHERE \(Self.isDue) OR t.code <> $5
-                RETURNING t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
+                RETURNING \(DeviceTrouble.columns)
                 """,
                 parameters + [
                     .int(count), .instant(now), .text(remark(code)), .integer(limits.touchInterval), .instant(since),
@@ -43,7 +43,7 @@ extension PostgresStateStore {
                     """
                     DELETE FROM device_trouble t USING replica r
                     WHERE r.id = $1 AND NOT r.dead AND t.principal = r.principal AND t.replica = $1 AND t.kind = $2
-                    RETURNING t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
+                    RETURNING \(DeviceTrouble.columns)
                     """, [.integer(replica.rawValue), .text(kind.rawValue)])
             }
         ).flatMap { try $0.rows.compactMap { try DeviceTrouble($0) } }
@@ -84,8 +84,12 @@ extension PostgresStateStore {
 }
 
 extension DeviceTrouble {
+    fileprivate static let columns = """
+        t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code,
+            \(PostgresStatement.origin(of: "t.principal"))
+        """
     fileprivate static let selection = """
-        SELECT t.replica, t.principal, t.kind, t.count, t.since, t.last_at, t.code
+        SELECT \(columns)
         FROM device_trouble t JOIN replica r ON r.principal = t.principal AND r.id = t.replica AND NOT r.dead
         """
 
@@ -93,7 +97,7 @@ extension DeviceTrouble {
     fileprivate init?(_ row: PostgresRow) throws {
         guard let kind = Kind(rawValue: try row.text(2)) else { return nil }
         try self.init(
-            replica: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)), kind: kind,
+            replica: ReplicaID(rawValue: row.integer(0)), principal: row.principal(1, origin: 7), kind: kind,
             count: Int(row.number(3)), since: row.instant(4), lastAt: row.instant(5), code: row.text(6))
     }
 }

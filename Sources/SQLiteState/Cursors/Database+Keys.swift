@@ -17,8 +17,15 @@ extension Database {
     /// Returns the number of a principal, and stores the principal if it is new.
     func ensurePrincipal(_ principal: Principal, at now: Instant) throws -> Int64 {
         if let id = try principalID(principal) { return id }
-        try run("INSERT INTO principal (digest, last_seen) VALUES (?, ?)", [principal.rawValue, now])
+        try run(
+            "INSERT INTO principal (digest, last_seen, user_digest, scope) VALUES (?, ?, ?, ?)",
+            [principal.rawValue, now, principal.origin?.user, principal.origin?.scope])
         return lastInsertedRowID
+    }
+
+    /// Returns a condition on a principal's digest: it is that of the parameter, or belongs to the user of the parameter.
+    static func belongs(_ digest: String, to parameter: String) -> String {
+        "(\(digest) = \(parameter) OR \(digest) IN (SELECT digest FROM principal WHERE user_digest = \(parameter)))"
     }
 
     /// Returns the number and generation of a session.

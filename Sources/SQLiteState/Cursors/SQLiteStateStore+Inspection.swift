@@ -6,15 +6,18 @@ package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore: InspectableStore {
-    /// Returns principals by a range of the index of digests.
+    /// Returns principals by ranges of the indexes of their digests and of their users' digests.
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         try await read { db in
             let first = try key(digits, "principal")
             // No digit of a digest sorts after "f".
             return try db.rows(
-                "SELECT digest FROM principal WHERE digest >= ? AND digest < ? ORDER BY digest LIMIT ?",
-                [first, first + "g", min(max(0, limit), 10_000)]
-            ).map { Principal(rawValue: try $0.text(0)) }
+                """
+                SELECT digest, user_digest, scope FROM principal WHERE digest >= ?1 AND digest < ?2
+                UNION SELECT user_digest, NULL, NULL FROM principal WHERE user_digest >= ?1 AND user_digest < ?2
+                ORDER BY 1 LIMIT ?3
+                """, [first, first + "g", min(max(0, limit), 10_000)]
+            ).map { try $0.principal(0, origin: 1) }
         }
     }
 

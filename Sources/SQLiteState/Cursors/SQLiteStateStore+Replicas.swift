@@ -35,53 +35,55 @@ extension SQLiteStateStore {
 
     /// Returns replicas in the order of their numbers, each with its newest cursor and the counts of its ledger.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
-        try await rows(of: principal, after, limit) { owner in
-            "WHERE r.id > ? AND r.dead = 0 \(owner == nil ? "" : "AND r.principal = ?") ORDER BY r.id LIMIT ?"
-        }
+        try await rows(
+            of: principal, after, limit,
+            choosing: """
+                WHERE r.id > ?1 AND r.dead = 0 \(principal == nil ? "" : "AND \(Database.belongs("p.digest", to: "?3"))")
+                ORDER BY r.id LIMIT ?2
+                """)
     }
 
     /// Sorts all replicas, or the principal's, before it reads the ledgers of a page.
     package func replicasByContact(
         of principal: Principal?, after: ReplicaID?, limit: Int
     ) async throws -> [ReplicaRow] {
-        try await rows(of: principal, after, limit) { owner in
-            let first = after == nil ? "? = 0" : "(last_seen, id) < (SELECT last_seen, id FROM replica WHERE id = ?)"
-            let own = owner == nil ? "" : "AND principal = ?"
-            return """
+        let first = after == nil ? "?1 = 0" : "(last_seen, id) < (SELECT last_seen, id FROM replica WHERE id = ?1)"
+        let own =
+            principal == nil
+            ? "" : "AND principal IN (SELECT id FROM principal WHERE digest = ?3 OR user_digest = ?3)"
+        return try await rows(
+            of: principal, after, limit,
+            choosing: """
                 WHERE r.id IN (
-                    SELECT id FROM replica WHERE \(first) AND dead = 0 \(own) ORDER BY last_seen DESC, id DESC LIMIT ?
+                    SELECT id FROM replica WHERE \(first) AND dead = 0 \(own) ORDER BY last_seen DESC, id DESC LIMIT ?2
                 ) ORDER BY r.last_seen DESC, r.id DESC
-                """
-        }
+                """)
     }
 
-    /// Reads replicas; the clause that selects and sorts them takes `after` or 0, the principal if there is one, and
-    /// the limit.
+    /// Reads replicas; the clause that selects and sorts them takes `after` or 0, the limit, and the principal if there
+    /// is one.
     private func rows(
         of principal: Principal?, _ after: ReplicaID?, _ limit: Int,
-        choosing choice: @escaping @Sendable (_ owner: Int64?) -> String
+        choosing choice: String
     ) async throws -> [ReplicaRow] {
         let lead = cursorLead
         return try await read { db in
-            var owner: Int64?
-            if let principal {
-                owner = try db.principalID(principal)
-                if owner == nil { return [] }
-            }
+            let owner = try principal.map { try key($0.rawValue, "principal") }
             return try db.rows(
                 """
                 SELECT r.id, p.digest, r.confirmed, r.first_seen, r.last_seen, r.last_result, c.cursor,
-                    coalesce(r.schema_version, r.pushed_version, c.schema_version), coalesce(w.states, x'')
+                    coalesce(r.schema_version, r.pushed_version, c.schema_version), coalesce(w.states, x''),
+                    p.user_digest, p.scope
                 FROM replica r JOIN principal p ON p.id = r.principal
                 LEFT JOIN cursor c ON c.principal = r.principal
                     AND c.cursor = (SELECT max(cursor) FROM cursor WHERE replica = r.id)
                 LEFT JOIN sweep_states w ON w.id = c.sweeps
-                \(choice(owner))
+                \(choice)
                 """,
-                [after?.rawValue ?? 0] + (owner.map { [$0] } ?? []) + [min(max(0, Int64(limit)), 10_000)]
+                [after?.rawValue ?? 0, min(max(0, Int64(limit)), 10_000)] + (owner.map { [$0] } ?? [])
             ).map { row in
                 var replica = try ReplicaRow(
-                    id: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)),
+                    id: ReplicaID(rawValue: row.integer(0)), principal: row.principal(1, origin: 9),
                     isConfirmed: row.integer(2) != 0, firstSeen: row.instantSince1970(3),
                     lastSeen: row.instantSince1970(4),
                     lastResult: row.text(5), newest: row.optionalInteger(6).flatMap(SyncModel.Cursor.init(rawValue:)),

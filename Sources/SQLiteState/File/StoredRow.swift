@@ -99,6 +99,14 @@ extension StoredRow {
         }
     }
 
+    /// Returns a principal: its digest, and from a second column on the user and the scope that it was made from.
+    func principal(_ digest: Int, origin: Int) throws(StateError) -> Principal {
+        guard let user = try optionalText(origin), let scope = try optionalText(origin + 1) else {
+            return Principal(rawValue: try text(digest))
+        }
+        return Principal(rawValue: try text(digest), origin: Principal.Origin(user: user, scope: scope))
+    }
+
     /// Returns bytes.
     func bytes(_ index: Int) throws(StateError) -> [UInt8] {
         guard let bytes = try optionalBytes(index) else { throw Self.damaged }

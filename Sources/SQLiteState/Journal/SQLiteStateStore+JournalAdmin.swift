@@ -14,11 +14,10 @@ extension SQLiteStateStore: JournalAdmin {
         try await read { db in
             var arguments: Database.Arguments = [after]
             if let principal { try arguments += [key(principal.rawValue, "principal")] }
-            arguments += [min(max(0, limit), Self.pageLimit)]
             return try db.rows(
                 """
                 SELECT \(PushJournal.columns) FROM push_journal j JOIN principal p ON p.id = j.principal
-                WHERE j.id > ? \(principal == nil ? "" : "AND p.digest = ?") ORDER BY j.id LIMIT ?
+                WHERE j.id > ?1 \(principal == nil ? "" : "AND \(Database.belongs("p.digest", to: "?2"))") ORDER BY j.id LIMIT \(min(max(0, limit), Self.pageLimit))
                 """, arguments
             ).map { try PushJournal($0) }
         }
@@ -40,7 +39,7 @@ extension PushJournal {
     /// The columns that ``init(_:)`` reads.
     static let columns = """
         j.id, p.digest, j.presented, j.started_at, j.changed_at, j.state, j.operations, j.applied, j.rejected, j.found,
-            j.lost, j.code, j.message, j.client_table, j.record
+            j.lost, j.code, j.message, j.client_table, j.record, p.user_digest, p.scope
         """
 
     /// Reads a row of ``columns``.
@@ -56,7 +55,7 @@ extension PushJournal {
             failure = try Failure(code: code, message: row.optionalText(12), record: record)
         }
         try self.init(
-            id: row.integer(0), principal: Principal(rawValue: row.text(1)),
+            id: row.integer(0), principal: row.principal(1, origin: 15),
             presented: row.optionalInteger(2).flatMap(Cursor.init(rawValue:)), startedAt: row.instant(3),
             changedAt: row.instant(4), state: state, operations: row.amount(6), applied: row.amount(7),
             rejected: row.amount(8), found: row.amount(9), lost: row.amount(10), failure: failure)

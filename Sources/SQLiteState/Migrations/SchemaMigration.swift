@@ -35,6 +35,7 @@ package struct SchemaMigration: Hashable, Sendable {
         SchemaMigration(number: 7, sql: journal, tables: ["push_journal", "push_flight"]),
         SchemaMigration(number: 8, sql: refusals, tables: ["push_refusal"]),
         SchemaMigration(number: 9, sql: troubles, tables: ["device_trouble"]),
+        SchemaMigration(number: 10, sql: scopes),
     ]
 
     /// Adds the column of schema versions that pushes show, for clients that do not report theirs.

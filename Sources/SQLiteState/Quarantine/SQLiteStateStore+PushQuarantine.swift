@@ -130,18 +130,18 @@ extension QuarantinedPush {
     /// The columns that ``init(_:)`` reads before the body.
     static let columns = """
         q.id, p.digest, q.client_table, q.record, q.kind, q.whole, q.reason, q.status, q.message, q.count, q.first_at,
-            q.last_at, q.marked_at
+            q.last_at, q.marked_at, p.user_digest, p.scope
         """
 
     /// Reads a row of ``columns`` and the body.
     init(_ row: StoredRow) throws {
         let push = try QuarantinedOperation(
             key: PushedRecordKey(table: row.text(2), id: String(decoding: row.bytes(3), as: UTF8.self)),
-            kind: row.pushKind(4), body: row.bytes(13),
+            kind: row.pushKind(4), body: row.bytes(15),
             reason: QuarantinedOperation.Reason(
                 code: row.text(6), status: row.optionalInteger(7).map(Int.init), message: row.optionalText(8)))
         try self.init(
-            id: row.integer(0), principal: Principal(rawValue: row.text(1)), push: push, isWhole: row.integer(5) != 0,
+            id: row.integer(0), principal: row.principal(1, origin: 13), push: push, isWhole: row.integer(5) != 0,
             count: Int(row.number(9)), firstAt: row.instant(10), lastAt: row.instant(11),
             markedAt: row.optionalInstant(12))
     }

@@ -34,8 +34,11 @@ extension SQLiteStateStore {
 
 extension QuarantineEntry {
     /// The columns that ``init(_:)`` reads.
-    static let columns =
-        "id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen"
+    static let columns = """
+        id, principal, reason, type, namespace, client_table, record, bytes, count, first_seen, last_seen,
+            (SELECT user_digest FROM principal p WHERE p.digest = quarantine.principal),
+            (SELECT scope FROM principal p WHERE p.digest = quarantine.principal)
+        """
 
     /// Reads a row of ``columns``; nil for a reason that a later version has written and this one, after a downgrade,
     /// does not know.
@@ -45,7 +48,7 @@ extension QuarantineEntry {
             reason: reason, type: row.optionalText(3), namespace: row.optionalText(4),
             table: row.optionalText(5), id: row.optionalText(6), bytes: row.bytes(7))
         try self.init(
-            id: row.integer(0), line: line, principal: Principal(rawValue: row.text(1)), count: Int(row.integer(8)),
+            id: row.integer(0), line: line, principal: row.principal(1, origin: 11), count: Int(row.integer(8)),
             firstSeen: row.instant(9), lastSeen: row.instant(10))
     }
 }

@@ -15,12 +15,12 @@ extension SQLiteStateStore: QuarantineAdmin {
         try await read { db in
             var arguments: Database.Arguments = [after]
             if let principal { try arguments += [key(principal.rawValue, "principal")] }
-            arguments += [min(max(0, limit), Self.pageLimit)]
             return try db.rows(
                 """
                 SELECT \(QuarantinedPush.columns), x''
                 FROM push_quarantine q JOIN principal p ON p.id = q.principal
-                WHERE q.id > ? \(principal == nil ? "" : "AND p.digest = ?") ORDER BY q.id LIMIT ?
+                WHERE q.id > ?1 \(principal == nil ? "" : "AND \(Database.belongs("p.digest", to: "?2"))")
+                ORDER BY q.id LIMIT \(min(max(0, limit), Self.pageLimit))
                 """, arguments
             ).map { try QuarantinedPush($0) }
         }
@@ -41,12 +41,13 @@ extension SQLiteStateStore: QuarantineAdmin {
     /// Schedules retries in one transaction.
     package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
         try await write { db in
-            var owner: Int64?
-            if let principal {
-                owner = try db.principalID(principal)
-                if owner == nil { return [] }
+            let owner = try principal.map { try key($0.rawValue, "principal") }
+            if let owner, try !db.exists("SELECT 1 FROM principal WHERE digest = ?1 OR user_digest = ?1", [owner]) {
+                return []
             }
-            let condition = owner == nil ? "WHERE id > 0" : "WHERE principal = ?"
+            let condition =
+                owner == nil
+                ? "WHERE id > 0" : "WHERE principal IN (SELECT id FROM principal WHERE digest = ?1 OR user_digest = ?1)"
             let all: Database.Arguments = owner.map { [$0] } ?? []
             let found =
                 try ids.map { try $0.filter { try db.exists("SELECT 1 FROM push_quarantine WHERE id = ?", [$0]) } }
@@ -70,11 +71,11 @@ extension SQLiteStateStore: QuarantineAdmin {
         try await read { db in
             var arguments: Database.Arguments = [after]
             if let principal { try arguments += [key(principal.rawValue, "principal")] }
-            arguments += [min(max(0, limit), Self.pageLimit)]
             return try db.rows(
                 """
                 SELECT \(QuarantineEntry.columns) FROM quarantine
-                WHERE id > ? \(principal == nil ? "" : "AND principal = ?") ORDER BY id LIMIT ?
+                WHERE id > ?1 \(principal == nil ? "" : "AND \(Database.belongs("principal", to: "?2"))")
+                ORDER BY id LIMIT \(min(max(0, limit), Self.pageLimit))
                 """, arguments
             ).compactMap { try QuarantineEntry($0) }
         }

@@ -14,12 +14,13 @@ extension SQLiteStateStore {
         let news: @Sendable (Database) throws -> (before: DeviceTrouble?, after: DeviceTrouble)? = { db in
             let row = try db.row(
                 """
-                SELECT p.digest, t.count, coalesce(t.since, 0), coalesce(t.last_at, 0), coalesce(t.code, '')
+                SELECT p.digest, t.count, coalesce(t.since, 0), coalesce(t.last_at, 0), coalesce(t.code, ''),
+                    p.user_digest, p.scope
                 FROM replica r JOIN principal p ON p.id = r.principal
                 LEFT JOIN device_trouble t ON t.replica = r.id AND t.kind = ? WHERE r.id = ? AND r.dead = 0
                 """, [kind.rawValue, replica.rawValue])
             guard let row else { return nil }
-            let principal = Principal(rawValue: try row.text(0))
+            let principal = try row.principal(0, origin: 5)
             guard try row.optionalInteger(1) != nil else {
                 return (
                     nil,
@@ -86,7 +87,7 @@ extension SQLiteStateStore {
 
 extension DeviceTrouble {
     fileprivate static let selection = """
-        SELECT t.replica, p.digest, t.kind, t.count, t.since, t.last_at, t.code
+        SELECT t.replica, p.digest, t.kind, t.count, t.since, t.last_at, t.code, p.user_digest, p.scope
         FROM device_trouble t JOIN replica r ON r.id = t.replica JOIN principal p ON p.id = r.principal
         """
 
@@ -94,7 +95,7 @@ extension DeviceTrouble {
     fileprivate init?(_ row: StoredRow) throws {
         guard let kind = Kind(rawValue: try row.text(2)) else { return nil }
         try self.init(
-            replica: ReplicaID(rawValue: row.integer(0)), principal: Principal(rawValue: row.text(1)), kind: kind,
+            replica: ReplicaID(rawValue: row.integer(0)), principal: row.principal(1, origin: 7), kind: kind,
             count: Int(row.number(3)), since: row.instant(4), lastAt: row.instant(5), code: row.text(6))
     }
 }

@@ -14,12 +14,14 @@ struct BackendCheck {
     private let configuration: Configuration
     /// The credential; empty for a stranger.
     private let fields: HTTPFields
+    private let scope: SyncScope
     private let client: BackendClient
 
-    /// Creates a check with these header fields.
-    init(_ configuration: Configuration, fields: HTTPFields, reactor: CurlReactor) {
+    /// Creates a check with these header fields, for a sync of this scope.
+    init(_ configuration: Configuration, fields: HTTPFields, scope: SyncScope, reactor: CurlReactor) {
         self.configuration = configuration
         self.fields = fields
+        self.scope = scope
         // A check prints its findings; it has no log.
         var logger = Logger(label: "rind.backend")
         logger.logLevel = .critical
@@ -30,7 +32,7 @@ struct BackendCheck {
     /// Makes the calls, one after the other.
     func run() async -> [CheckFinding] {
         let url = configuration.backend.url
-        let sent = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true)
+        let sent = sent
         let dropped = fields.map(\.name.rawName).filter { HTTPField.Name($0).map { sent.fields[$0] == nil } ?? true }
         if let name = dropped.first {
             return [
@@ -62,9 +64,12 @@ struct BackendCheck {
 
     /// Tries the backend's checklist; everything else should be right before.
     func checklist(writes: Bool) async -> [CheckFinding] {
-        let credentials = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true)
-        var run = ChecklistRun(configuration, client: client, credentials)
+        var run = ChecklistRun(configuration, client: client, sent)
         return await run.run(writes: writes)
+    }
+
+    private var sent: ForwardedCredentials {
+        configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true).with(scope: scope)
     }
 
     private func ask(

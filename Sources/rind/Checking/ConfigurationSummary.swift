@@ -16,6 +16,11 @@ struct ConfigurationSummary {
         let paths = ([gateway.syncPath].compactMap { $0 } + gateway.pullPath + gateway.pushPath).map(\.description)
         let sync = paths.isEmpty ? "no path: no client can sync" : paths.joined(separator: ", ")
         lines.append(Self.line("sync at", sync))
+        let scope = configuration.scope.keys.sorted()
+        if !scope.isEmpty {
+            lines.append(
+                Self.line("scope", scope.map(\.description).joined(separator: ", ") + ": another replica for each"))
+        }
         lines.append(Self.line("caller", Self.caller(configuration.identity.principal)))
         lines += Self.context(configuration).map { Self.line("", $0) }
         let keeper = configuration.backend.checkpoints == .server ? "the backend" : "Rind"

@@ -9,11 +9,13 @@ import HTTPTypes
 import PostgresState
 import SQLiteState
 import StateStore
+import SyncModel
 
 /// Tries what a configuration names: the backend, the state, the spool's directory.
 struct ConnectionCheck {
     private let configuration: Configuration
     private let fields: HTTPFields
+    private let scope: SyncScope
     private let checklist: Checklist
 
     /// The size of the file that tries the spool's directory.
@@ -24,10 +26,11 @@ struct ConnectionCheck {
         case none, reading, writing
     }
 
-    /// Creates a check that sends these header fields to the backend.
-    init(_ configuration: Configuration, _ fields: HTTPFields, checklist: Checklist) {
+    /// Creates a check that sends these header fields to the backend, for a sync of this scope.
+    init(_ configuration: Configuration, _ fields: HTTPFields, in scope: SyncScope, checklist: Checklist) {
         self.configuration = configuration
         self.fields = fields
+        self.scope = scope
         self.checklist = checklist
     }
 
@@ -44,7 +47,7 @@ struct ConnectionCheck {
     private func backend() async -> [CheckFinding] {
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
-            let check = BackendCheck(configuration, fields: fields, reactor: reactor)
+            let check = BackendCheck(configuration, fields: fields, scope: scope, reactor: reactor)
             var findings = await check.run()
             // What is wrong already would only be found again.
             if checklist != .none, findings.allSatisfy(\.verdict.isPassed) {

@@ -71,25 +71,22 @@ private struct JournalList: StateReport {
     let journals: [PushJournal]
     let hasMore: Bool
 
-    private static let head = ["JOURNAL", "PRINCIPAL", "STATE", "APPLIED", "REASON", "RECORD", "BEGAN", "LAST"]
+    private static let columns: [TextTable.Column] = [
+        "JOURNAL", "PRINCIPAL", .scope, "STATE", "APPLIED", "REASON", "RECORD", "BEGAN", "LAST",
+    ]
 
     var lines: [String] {
         guard !journals.isEmpty else { return ["no push is in progress, and none was interrupted"] }
-        let cells =
-            [Self.head]
-            + journals.map { journal in
-                [
-                    String(journal.id), journal.principal.description, journal.state.rawValue,
-                    "\(journal.applied) of \(journal.operations)", (journal.reason ?? "-").shown(upTo: 60),
-                    (journal.failure?.record).map { "\($0.table) \($0.id)" }?.shown(upTo: 60) ?? "-",
-                    MomentText.seconds(journal.startedAt), MomentText.seconds(journal.changedAt),
-                ]
-            }
-        let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        var lines = cells.map { row in
-            let line = row.indices.map { row[$0].padded(to: widths[$0]) }.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
+        let rows = journals.map { journal in
+            [
+                String(journal.id), journal.principal.description, journal.principal.shownScope,
+                journal.state.rawValue, "\(journal.applied) of \(journal.operations)",
+                (journal.reason ?? "-").shown(upTo: 60),
+                (journal.failure?.record).map { "\($0.table) \($0.id)" }?.shown(upTo: 60) ?? "-",
+                MomentText.seconds(journal.startedAt), MomentText.seconds(journal.changedAt),
+            ]
         }
+        var lines = TextTable(columns: Self.columns, rows: rows).lines
         if hasMore, let last = journals.last { lines.append("there are more: --after \(last.id)") }
         return lines
     }
@@ -142,8 +139,8 @@ private struct JournalReport: StateReport {
     private static func line(_ name: String, _ value: String) -> String { name.padded(to: 12) + value }
 
     var lines: [String] {
-        var lines = [
-            Self.line("journal", String(journal.id)), Self.line("principal", journal.principal.description),
+        var lines = [Self.line("journal", String(journal.id))] + journal.principal.lines
+        lines += [
             Self.line("state", journal.state.rawValue),
             Self.line("cursor", journal.presented.map(\.description) ?? "none"),
             Self.line("began", MomentText.seconds(journal.startedAt)),
@@ -179,8 +176,7 @@ extension PushJournal {
 
     /// The members that both 'list' and 'show' have.
     fileprivate var members: [JSONValue.Member] {
-        [
-            .init("journal", .integer(id)), .init("principal", .string(principal.description)),
+        let rest: [JSONValue.Member] = [
             .init("state", .string(state.rawValue)), .init("cursor", .integer(presented?.rawValue)),
             .init("began", .moment(startedAt)), .init("last", .moment(changedAt)),
             .init("operations", .integer(operations)), .init("applied", .integer(applied)),
@@ -188,5 +184,6 @@ extension PushJournal {
             .init("code", .string(failure?.code)), .init("message", .string(failure?.message)),
             .init("table", .string(failure?.record?.table)), .init("record", .string(failure?.record?.id)),
         ]
+        return [JSONValue.Member("journal", .integer(id))] + principal.members + rest
     }
 }

@@ -29,14 +29,16 @@ enum QuarantineItem {
         switch self {
         case .push(let entry):
             [
-                principal.description, entry.push.key.table.shown(upTo: 40), entry.push.key.id.shown(upTo: 40),
+                principal.description, principal.shownScope, entry.push.key.table.shown(upTo: 40),
+                entry.push.key.id.shown(upTo: 40),
                 entry.push.kind.rawValue, Self.text(entry.push.reason).shown(upTo: 60), String(entry.count),
                 MomentText.seconds(entry.firstAt), MomentText.seconds(entry.lastAt),
                 entry.markedAt == nil ? "" : "waits for the next sync",
             ]
         case .line(let entry):
             [
-                principal.description, entry.line.table?.shown(upTo: 40) ?? "-", entry.line.id?.shown(upTo: 40) ?? "-",
+                principal.description, principal.shownScope, entry.line.table?.shown(upTo: 40) ?? "-",
+                entry.line.id?.shown(upTo: 40) ?? "-",
                 (entry.line.type ?? entry.line.namespace)?.shown(upTo: 40) ?? "-", entry.line.reason.rawValue,
                 String(entry.count), MomentText.seconds(entry.firstSeen), MomentText.seconds(entry.lastSeen), "",
             ]
@@ -65,9 +67,10 @@ enum QuarantineItem {
             case .line(let entry): (nil, entry)
             }
         let reason = push?.push.reason
-        return [
+        let own: [JSONValue.Member] = [
             .init("id", .string(name.description)), .init("kind", .string(name.kind.rawValue)),
-            .init("principal", .string(principal.description)),
+        ]
+        let rest: [JSONValue.Member] = [
             .init("table", .string(push?.push.key.table ?? line?.line.table)),
             .init("record", .string(push?.push.key.id ?? line?.line.id)),
             .init("change", .string(push?.push.kind.rawValue)), .init("type", .string(line?.line.type)),
@@ -79,5 +82,6 @@ enum QuarantineItem {
             .init("last_seen", .moment(push?.lastAt ?? line?.lastSeen)),
             .init("marked_at", .moment(push?.markedAt)),
         ]
+        return own + principal.members + rest
     }
 }

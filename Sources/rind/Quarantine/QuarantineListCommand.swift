@@ -70,18 +70,15 @@ private struct QuarantineList: StateReport {
     let items: [QuarantineItem]
     let hasMore: Bool
 
-    private static let head = [
-        "ENTRY", "PRINCIPAL", "TABLE", "RECORD", "CHANGE", "REASON", "COUNT", "FIRST", "LAST", "RETRY",
+    private static let columns: [TextTable.Column] = [
+        "ENTRY", "PRINCIPAL", .scope, "TABLE", "RECORD", "CHANGE", "REASON", "COUNT", "FIRST", "LAST", "RETRY",
     ]
 
     var lines: [String] {
         guard !items.isEmpty else { return ["the quarantine is empty"] }
-        let cells = [Self.head] + items.map { [$0.name.description] + $0.cells }
-        let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        var lines = cells.map { row in
-            let line = row.indices.map { row[$0].padded(to: widths[$0]) }.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }
+        var lines = TextTable(
+            columns: Self.columns, rows: items.map { [$0.name.description] + $0.cells }
+        ).lines
         if hasMore, let last = items.last { lines.append("there are more: --after \(last.name)") }
         return lines
     }

@@ -48,7 +48,7 @@ private struct QuarantineReport: StateReport {
     private static func line(_ name: String, _ value: String) -> String { name.padded(to: 12) + value }
 
     var lines: [String] {
-        let head = [Self.line("entry", item.name.description), Self.line("principal", item.principal.description)]
+        let head = [Self.line("entry", item.name.description)] + item.principal.lines
         let rest =
             switch item {
             case .push(let entry): lines(entry)

@@ -11,13 +11,14 @@ extension ReplicaRow {
 
     /// The cells of a row of `list`.
     var summary: JSONValue {
-        .object([
-            "id": .string(id.description), "principal": .string(principal.description), "confirmed": .bool(isConfirmed),
-            "schema_version": .integer(schemaVersion.map(Int64.init)), "first_seen": .moment(firstSeen),
-            "last_seen": .moment(lastSeen), "last_result": .string(lastResult),
-            "cursor": .integer(newest?.rawValue), "records": .integer(records), "ledger_bytes": .integer(ledgerBytes),
-            "held_back": .array(blocked.map { .string($0) }),
-        ])
+        let rest: [JSONValue.Member] = [
+            .init("confirmed", .bool(isConfirmed)), .init("schema_version", .integer(schemaVersion.map(Int64.init))),
+            .init("first_seen", .moment(firstSeen)), .init("last_seen", .moment(lastSeen)),
+            .init("last_result", .string(lastResult)), .init("cursor", .integer(newest?.rawValue)),
+            .init("records", .integer(records)), .init("ledger_bytes", .integer(ledgerBytes)),
+            .init("held_back", .array(blocked.map { .string($0) })),
+        ]
+        return .object([JSONValue.Member("id", .string(id.description))] + principal.members + rest)
     }
 }
 

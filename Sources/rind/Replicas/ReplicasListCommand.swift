@@ -20,6 +20,8 @@ struct ReplicasListCommand: AsyncParsableCommand {
               rind replicas list --config rind.ini --limit 1000 --after 7fa3c0de12345678
 
             PRINCIPAL is whom the replica belongs to, as the log's 'principal' shows it.
+            SCOPE is what its syncs are about, where calls use a part of their address; a
+            user is another principal in each scope, and '--user' lists them all.
             CONFIRMED says whether the device has ever come back with a cursor. HELD BACK
             names the request types whose deletions wait for 'rind replicas accept'.
             """)
@@ -82,24 +84,14 @@ struct ReplicaList: StateReport {
     let rows: [ReplicaRow]
     let hasMore: Bool
 
-    private static let head = [
-        "REPLICA", "PRINCIPAL", "CONFIRMED", "SCHEMA", "FIRST SEEN", "LAST SEEN", "LAST RESULT", "RECORDS", "LEDGER",
-        "HELD BACK",
+    private static let columns: [TextTable.Column] = [
+        "REPLICA", "PRINCIPAL", .scope, "CONFIRMED", "SCHEMA", "FIRST SEEN", "LAST SEEN", "LAST RESULT",
+        .init(title: "RECORDS", isNumber: true), .init(title: "LEDGER", isNumber: true), "HELD BACK",
     ]
 
     var lines: [String] {
         guard !rows.isEmpty else { return ["no replicas"] }
-        let cells = [Self.head] + rows.map(Self.cells)
-        let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        // Numbers stand below each other by their last digit.
-        let isNumber = Set([7, 8])
-        var lines = cells.map { row in
-            let line = row.indices.map { column in
-                isNumber.contains(column)
-                    ? row[column].leftPadded(to: widths[column]) : row[column].padded(to: widths[column])
-            }.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }
+        var lines = TextTable(columns: Self.columns, rows: rows.map(Self.cells)).lines
         if hasMore, let last = rows.last { lines.append("there are more: --after \(last.id)") }
         return lines
     }
@@ -113,7 +105,7 @@ struct ReplicaList: StateReport {
 
     private static func cells(_ row: ReplicaRow) -> [String] {
         [
-            row.id.description, row.principal.description, row.isConfirmed ? "yes" : "no",
+            row.id.description, row.principal.description, row.principal.shownScope, row.isConfirmed ? "yes" : "no",
             row.schemaVersion.map(String.init) ?? "-", MomentText.seconds(row.firstSeen),
             MomentText.seconds(row.lastSeen), row.lastResult.shown(upTo: 40), String(row.records),
             String(row.ledgerBytes), row.blocked.map { $0.shown(upTo: 60) }.joined(separator: ", "),

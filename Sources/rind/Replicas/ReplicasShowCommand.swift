@@ -83,8 +83,8 @@ struct ReplicaReport: StateReport {
     }
 
     var lines: [String] {
-        var lines = [
-            Self.line("replica", row.id.description), Self.line("principal", row.principal.description),
+        var lines = [Self.line("replica", row.id.description)] + row.principal.lines
+        lines += [
             Self.line("confirmed", row.isConfirmed ? "yes" : "no: it has never come back with a cursor"),
             Self.line("schema", row.schemaVersion.map { "version \($0)" } ?? "never told"),
             Self.line("first seen", MomentText.seconds(row.firstSeen)),

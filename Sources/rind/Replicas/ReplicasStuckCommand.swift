@@ -52,24 +52,20 @@ struct StuckList: StateReport {
     let troubles: [DeviceTrouble]
     let hasMore: Bool
 
-    private static let head = ["REPLICA", "PRINCIPAL", "REASON", "TIMES", "SINCE", "LAST", "CODE"]
+    private static let columns: [TextTable.Column] = [
+        "REPLICA", "PRINCIPAL", .scope, "REASON", "TIMES", "SINCE", "LAST", "CODE",
+    ]
 
     var lines: [String] {
         guard !troubles.isEmpty else { return ["no stuck replicas"] }
-        let cells =
-            [Self.head]
-            + troubles.map { trouble in
-                [
-                    trouble.replica.description, trouble.principal.description, trouble.kind.rawValue,
-                    String(trouble.count), MomentText.seconds(trouble.since), MomentText.seconds(trouble.lastAt),
-                    trouble.code.isEmpty ? "-" : trouble.code.shown(upTo: 60),
-                ]
-            }
-        let widths = Self.head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        var lines = cells.map { row in
-            let line = row.indices.map { row[$0].padded(to: widths[$0]) }.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
+        let rows = troubles.map { trouble in
+            [
+                trouble.replica.description, trouble.principal.description, trouble.principal.shownScope,
+                trouble.kind.rawValue, String(trouble.count), MomentText.seconds(trouble.since),
+                MomentText.seconds(trouble.lastAt), trouble.code.isEmpty ? "-" : trouble.code.shown(upTo: 60),
+            ]
         }
+        var lines = TextTable(columns: Self.columns, rows: rows).lines
         if hasMore { lines.append("there are more: --limit") }
         let kinds = DeviceTrouble.Kind.allCases.filter { kind in troubles.contains { $0.kind == kind } }
         return lines + [""] + kinds.map { "\($0.rawValue): \($0.advice)" }
@@ -79,12 +75,13 @@ struct StuckList: StateReport {
         .object([
             "stuck": .array(
                 troubles.map { trouble in
-                    .object([
-                        "id": .string(trouble.replica.description), "principal": .string(trouble.principal.description),
-                        "reason": .string(trouble.kind.rawValue), "times": .integer(trouble.count),
-                        "since": .moment(trouble.since), "last_at": .moment(trouble.lastAt),
-                        "code": .string(trouble.code), "advice": .string(trouble.kind.advice),
-                    ])
+                    let rest: [JSONValue.Member] = [
+                        .init("reason", .string(trouble.kind.rawValue)), .init("times", .integer(trouble.count)),
+                        .init("since", .moment(trouble.since)), .init("last_at", .moment(trouble.lastAt)),
+                        .init("code", .string(trouble.code)), .init("advice", .string(trouble.kind.advice)),
+                    ]
+                    let own = JSONValue.Member("id", .string(trouble.replica.description))
+                    return .object([own] + trouble.principal.members + rest)
                 }), "more": .bool(hasMore),
         ])
     }

@@ -72,7 +72,10 @@ struct WhyCommand: AsyncParsableCommand {
         let principal = try await owner.find(in: store, configuration)
         let rows = try await store.replicasByContact(of: principal, after: nil, limit: 6)
         if rows.count == 1 { return rows[0] }
-        let names = rows.prefix(5).map { "\($0.id) (seen \(MomentText.seconds($0.lastSeen)))" }.joined(separator: ", ")
+        let names = rows.prefix(5).map { row in
+            let scope = row.principal.scope.map { "\($0.shown(upTo: 100)), " } ?? ""
+            return "\(row.id) (\(scope)seen \(MomentText.seconds(row.lastSeen)))"
+        }.joined(separator: ", ")
         throw CommandFailure(
             rows.isEmpty ? .noInput : .usage,
             rows.isEmpty

@@ -8,11 +8,14 @@ import StateStore
 import SyncModel
 
 extension WhyReport: StateReport {
-    var lines: [String] { ["\(table.name) \(id) on \(row.id)", ""] + sentences + history }
+    var lines: [String] { ["\(table.name) \(id) on \(row.id)\(inScope)", ""] + sentences + history }
+
+    private var inScope: String { row.principal.scope.map { " in \($0.shown(upTo: 200))" } ?? "" }
 
     var json: JSONValue {
         .object([
-            "replica": .string(row.id.description), "table": .string(table.name), "id": .string(id),
+            "replica": .string(row.id.description), "scope": .string(row.principal.scope), "table": .string(table.name),
+            "id": .string(id),
             "holds": holds.map { .bool($0) } ?? .null, "verdict": .string(verdict.rawValue),
             "cursor": .integer(finding.cursor?.rawValue), "confirmed_cursor": .integer(finding.confirmed?.rawValue),
             "has_ledger": .bool(finding.hasLedger), "exact": .bool(finding.isExact),

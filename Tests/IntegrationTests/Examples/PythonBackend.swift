@@ -11,7 +11,7 @@ struct PythonBackend {
     /// Where it listens.
     let port: Int
     /// Its SQLite file.
-    let file: String
+    var file: String
 
     /// Where the gateway reaches it.
     var url: String { "http://127.0.0.1:\(port)" }
@@ -26,7 +26,7 @@ struct PythonBackend {
 
     /// Runs it around the body, with its file in the directory.
     static func with<Value>(
-        directory: String, _ body: (PythonBackend) async throws -> Value
+        directory: String, program name: String = "backend.py", _ body: (PythonBackend) async throws -> Value
     ) async throws -> Value {
         let program = try #require(program, "python3 is not installed")
         let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
@@ -35,7 +35,7 @@ struct PythonBackend {
         let process = Process()
         process.executableURL = URL(filePath: program)
         process.arguments = [
-            root.appending(path: "examples/python-backend/backend.py").path, "--port", "0", "--file", file,
+            root.appending(path: "examples/python-backend/\(name)").path, "--port", "0", "--file", file,
         ]
         process.standardOutput = try FileHandle(forWritingTo: said)
         process.standardError = FileHandle.nullDevice
@@ -59,6 +59,13 @@ struct PythonBackend {
     private static func end(_ process: Process) async throws {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         try await eventually { !process.isRunning }
+    }
+
+    /// The same backend of which only one project's records are looked at, where each has a database of its own.
+    func project(_ id: String) -> Self {
+        var project = self
+        project.file += "." + id.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return project
     }
 
     /// Changes its records past it, as another program would; the triggers number the changes.
