@@ -92,21 +92,35 @@ struct SlowReading {
     /// Reads ISO 8601, which is what random texts have of dates.
     private static func moment(_ text: String) -> Int64? {
         let form =
-            /(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)([.,]\d+)?([Zz]|[+-]([01]\d|2[0-3]):?[0-5]\d)?/
-        guard let match = text.wholeMatch(of: form) else { return nil }
-        let parts = [match.1, match.2, match.3, match.4, match.5, match.6].map { Int($0) ?? 0 }
-        let date = DateComponents(
-            calendar: calendar, timeZone: .gmt, year: parts[0], month: parts[1], day: parts[2], hour: parts[3],
-            minute: parts[4], second: parts[5])
-        guard date.isValidDate, let moment = calendar.date(from: date) else { return nil }
-        let fraction = match.7.map { Int64(($0.dropFirst() + "000").prefix(3)) ?? 0 } ?? 0
+            #/
+            (\d{4})-(\d\d)-(\d\d)[T\x20]([01]\d|2[0-4]):([0-5]\d)(?::([0-5]\d|60)([.,]\d+)?)?
+            (?:\x20?([Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?))?
+            /#
+        guard let match = text.wholeMatch(of: form)?.output else { return nil }
+        let parts = [match.1, match.2, match.3, match.4, match.5, match.6 ?? ""].map { Int64($0) ?? 0 }
+        guard let days = days(year: Int(parts[0]), month: Int(parts[1]), day: Int(parts[2])) else { return nil }
+        // The second after a leap second begins with it.
+        let fraction = parts[5] == 60 ? 0 : match.7.flatMap { Int64(($0.dropFirst() + "000").prefix(3)) } ?? 0
+        let clock = ((parts[3] * 60 + parts[4]) * 60 + parts[5]) * 1_000 + fraction
+        guard parts[3] < 24 || clock == 86_400_000 else { return nil }
         var offset: Int64 = 0
         if let zone = match.8, zone.lowercased() != "z" {
-            let digits = zone.filter(\.isNumber)
-            offset = (Int64(digits.prefix(2)) ?? 0) * 60 + (Int64(digits.suffix(2)) ?? 0)
+            let digits = zone.filter(\.isNumber) + "00"
+            offset = (Int64(digits.prefix(2)) ?? 0) * 60 + (Int64(digits.dropFirst(2).prefix(2)) ?? 0)
             if zone.hasPrefix("-") { offset = -offset }
         }
-        return Int64(moment.timeIntervalSince1970) * 1_000 + fraction - offset * 60_000
+        return days * 86_400_000 + clock - offset * 60_000
+    }
+
+    /// Returns the number of days since 1970; nil if there is no such day.
+    ///
+    /// The library's calendar is Julian before 1582, ISO 8601 is not: so the day is looked up in a later year that is
+    /// the same, some times 400 years of 146,097 days on.
+    private static func days(year: Int, month: Int, day: Int) -> Int64? {
+        let later = 2_000 + year % 400
+        let date = DateComponents(calendar: calendar, timeZone: .gmt, year: later, month: month, day: day)
+        guard date.isValidDate, let moment = calendar.date(from: date) else { return nil }
+        return Int64(moment.timeIntervalSince1970) / 86_400 - Int64((later - year) / 400) * 146_097
     }
 
     private static let calendar: Calendar = {
