@@ -187,8 +187,9 @@ let package = Package(
         .testTarget(
             name: "GatewayServerTests",
             dependencies: [
-                "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "StateStore", "SyncModel", "Telemetry",
-                "WatermelonWire", httpTypes, lifecycle, log, nioCore, nioHTTP1, nioLocks, nioPosix,
+                "Curl", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting", "Gzip", "StateStore",
+                "SyncModel",
+                "Telemetry", "WatermelonWire", httpTypes, lifecycle, log, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .testTarget(
             name: "IntegrationTests",

@@ -52,6 +52,12 @@ static inline long rind_easy_connection_count(CURL *easy) {
     return curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &count) == CURLE_OK ? count : -1;
 }
 
+/* The socket of a connection that was made with CURLOPT_CONNECT_ONLY; CURL_SOCKET_BAD if it is gone. */
+static inline curl_socket_t rind_easy_socket(CURL *easy) {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
+}
+
 typedef int (*rind_socket_callback)(void *, curl_socket_t, curlsocktype);
 
 static inline CURLcode rind_easy_set_socket_callback(CURL *easy, rind_socket_callback value) {

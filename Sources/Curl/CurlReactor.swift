@@ -100,7 +100,7 @@ package final class CurlReactor: HTTPTransport {
         } onCancel: {
             started.cancel(mailbox)
         }
-        return started.response(try head.get())
+        return started.response(try head.get(), mailbox)
     }
 
     /// Sends `request`, and passes the answer to `use` when its head has come, while a streamed body is still being
@@ -118,7 +118,7 @@ package final class CurlReactor: HTTPTransport {
         let started = try start(request)
         return try await withTaskCancellationHandler {
             guard let upload = started.upload else {
-                return try await use(started.response(try await started.exchange.head().get()))
+                return try await use(started.response(try await started.exchange.head().get(), mailbox))
             }
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await upload.run() }
@@ -128,7 +128,7 @@ package final class CurlReactor: HTTPTransport {
                     group.cancelAll()
                     try await group.waitForAll()
                 }
-                return try await use(started.response(head))
+                return try await use(started.response(head, mailbox))
             }
         } onCancel: {
             started.cancel(mailbox)

@@ -40,6 +40,12 @@ package struct CurlRequest: Sendable {
     package var fields: HTTPFields
     /// The body.
     package var body: Body
+    /// The protocols that the server is asked to switch to, as in `Upgrade`; nil for an ordinary exchange.
+    ///
+    /// If the server switches (101), the answer's body is what it sends after that, and the body of the request, which
+    /// must be a stream without length, is sent as it is: a *tunnel*, which no time limit ends. If the server answers
+    /// anything else, nothing of the body is sent. Only ``CurlReactor/perform(_:_:)`` takes such requests.
+    package var upgrade: String?
     /// The time limits for the parts of the exchange.
     package var timeouts: CurlTimeouts
     /// True if it does no harm when the server receives the request twice.

@@ -7,7 +7,7 @@ package import NIOCore
 
 /// The answer to a request: its head, and a body that is still arriving.
 package struct CurlResponse: Sendable {
-    /// The final status; interim ones (1xx) are skipped.
+    /// The final status; interim ones (1xx) are skipped, except the 101 that was asked for.
     package let status: HTTPResponse.Status
     /// The header fields; bytes outside ASCII are kept, fields whose name is not a token are left out.
     package let fields: HTTPFields
@@ -31,13 +31,13 @@ package struct CurlBody: AsyncSequence, Sendable {
     package typealias Failure = CurlError
 
     private enum Source: Sendable {
-        case reactor(BodyProducer, Exchange)
+        case reactor(BodyProducer, StartedExchange, Mailbox)
         case transport(@Sendable () async throws(CurlError) -> ByteBuffer?)
     }
 
     private let source: Source
 
-    init(producer: BodyProducer, exchange: Exchange) { source = .reactor(producer, exchange) }
+    init(of started: StartedExchange, _ mailbox: Mailbox) { source = .reactor(started.body, started, mailbox) }
 
     /// Creates a body for another transport; `next` returns the next bytes, and nil once at the end.
     package init(next: @escaping @Sendable () async throws(CurlError) -> ByteBuffer?) { source = .transport(next) }
@@ -45,10 +45,16 @@ package struct CurlBody: AsyncSequence, Sendable {
     /// Starts reading; a second iterator is a programming error and traps.
     package func makeAsyncIterator() -> AsyncIterator {
         switch source {
-        case .reactor(let producer, let exchange):
-            AsyncIterator(source: .reactor(producer.makeAsyncIterator(), exchange))
+        case .reactor(let producer, let started, _):
+            AsyncIterator(source: .reactor(producer.makeAsyncIterator(), started.exchange))
         case .transport(let next): AsyncIterator(source: .transport(next))
         }
+    }
+
+    /// Ends the exchange from another task: after the bytes that have come, the iterator throws
+    /// ``CurlError/cancelled``, unless the body was complete.
+    package func cancel() {
+        if case .reactor(_, let started, let mailbox) = source { started.cancel(mailbox) }
     }
 
     /// Reads the whole body.

@@ -32,6 +32,22 @@ extension Exchange.Head {
         return nil
     }
 
+    /// Finds the fault of an answer that switches to another protocol.
+    ///
+    /// - Parameters:
+    ///   - asked: The protocols that the server was asked to switch to, in small letters.
+    ///   - isModern: True for an answer of HTTP/1.1; HTTP/1.0 has no other protocols.
+    /// - Returns: A description of the fault; nil if it may switch.
+    func faultOfSwitch(to asked: [String], isModern: Bool) -> String? {
+        guard !asked.isEmpty else { return "the protocol was switched without being asked" }
+        // Such an answer has no body, and a proxy on the way might take the tunnel's bytes for one.
+        guard isModern, fields[.contentLength] == nil, fields[.transferEncoding] == nil else {
+            return "the answer that switches protocols announces a body"
+        }
+        let chosen = fields[values: .upgrade].joined(separator: ",").lowercased()
+        return asked.contains(chosen) ? nil : "the protocol was switched to one that was not asked for"
+    }
+
     /// Returns true if an answer that has no body announces one: a server that sends it does so after libcurl has
     /// finished (RFC 9112, 6.3).
     func mayHideBody(answering method: String) -> Bool {

@@ -29,6 +29,8 @@ struct PreparedRequest: Sendable {
     var body: Body
     let timeouts: CurlTimeouts
     let isIdempotent: Bool
+    /// The protocols to switch to, with the bytes of the request's head; nil for an ordinary exchange.
+    let upgrade: Upgrade?
 
     /// Checks `request`; the caller sets the channel of a streamed body.
     init(_ request: CurlRequest) throws(CurlError) {
@@ -36,7 +38,11 @@ struct PreparedRequest: Sendable {
         guard method != "CONNECT" else { throw .invalidRequest("CONNECT is not a method for a backend") }
         url = request.url
         try Self.check(url: url)
-        lines = try Self.lines(of: request.fields)
+        let fields = try Self.checked(request.fields)
+        lines = Self.lines(of: fields)
+        upgrade = try request.upgrade.map { (protocols) throws(CurlError) in
+            try Upgrade(protocols, of: request, fields: fields)
+        }
         timeouts = request.timeouts
         isIdempotent = request.isIdempotent
         switch request.body {
@@ -69,11 +75,14 @@ struct PreparedRequest: Sendable {
         guard !url.contains("#") else { throw .invalidRequest("the URL has a fragment") }
     }
 
-    private static func lines(of fields: HTTPFields) throws(CurlError) -> [[UInt8]] {
-        // libcurl adds these by itself; a line without a value removes them.
-        var lines = [Array("Expect:\0".utf8)]
-        if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
-        if fields[.contentType] == nil { lines.append(Array("Content-Type:\0".utf8)) }
+    /// A field that may be sent.
+    struct Field {
+        let name: HTTPField.Name
+        let value: [UInt8]
+    }
+
+    private static func checked(_ fields: HTTPFields) throws(CurlError) -> [Field] {
+        var checked: [Field] = []
         var total = 0
         var cookies: [UInt8] = []
         for field in fields {
@@ -89,15 +98,24 @@ struct PreparedRequest: Sendable {
                 // HTTPTypes keeps them apart; HTTP/1.1 allows one field only (RFC 6265, 5.4).
                 cookies += (cookies.isEmpty ? [] : Array("; ".utf8)) + value
             } else {
-                lines.append(line(field.name, value))
+                checked.append(Field(name: field.name, value: value))
             }
         }
-        if !cookies.isEmpty { lines.append(line(.cookie, cookies)) }
+        if !cookies.isEmpty { checked.append(Field(name: .cookie, value: cookies)) }
         guard total <= maximumFieldBytes else { throw .invalidRequest("the header fields are too long") }
-        return lines
+        return checked
     }
-    private static func line(_ name: HTTPField.Name, _ value: [UInt8]) -> [UInt8] {
-        // libcurl writes a field with an empty value as "Name;".
-        Array(name.rawName.utf8) + (value.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8) + value) + [0]
+
+    private static func lines(of fields: [Field]) -> [[UInt8]] {
+        // libcurl adds these by itself; a line without a value removes them.
+        var lines = [Array("Expect:\0".utf8)]
+        for (name, line) in [(HTTPField.Name.accept, "Accept:\0"), (.contentType, "Content-Type:\0")]
+        where !fields.contains(where: { $0.name == name }) { lines.append(Array(line.utf8)) }
+        return lines
+            + fields.map { field in
+                // libcurl writes a field with an empty value as "Name;".
+                Array(field.name.rawName.utf8)
+                    + (field.value.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8) + field.value) + [0]
+            }
     }
 }

@@ -13,6 +13,7 @@ final class ReactorLoop {
     private let mailbox: Mailbox
     private let settings: CurlReactor.Settings
     private var transfers: [UInt64: Transfer] = [:]
+    private let upgrades: UpgradeTransfers
     private let handles: EasyHandles
     private let sockets = ConnectionSockets()
     private var isStopping = false
@@ -21,6 +22,7 @@ final class ReactorLoop {
         self.multi = multi.raw
         self.mailbox = mailbox
         self.settings = settings
+        upgrades = UpgradeTransfers(multi: multi.raw, settings: settings)
         handles = EasyHandles(limit: settings.maximumIdleConnections)
     }
 
@@ -39,19 +41,31 @@ final class ReactorLoop {
             if case .start(_, let exchange) = command { exchange.finish(.shutDown) }
         }
         for transfer in Array(transfers.values) { end(transfer, .shutDown) }
+        upgrades.endAll(.shutDown)
         curl_multi_cleanup(multi)
     }
 
     private func handle(_ command: Mailbox.Command) {
         switch command {
-        case .start(let request, let exchange): start(request, exchange)
-        case .resume(let id): transfers[id]?.resume()
+        case .start(let request, let exchange):
+            if request.upgrade != nil, case .channel(let channel, _) = request.body {
+                upgrades.start(request, exchange, sending: channel)
+            } else {
+                start(request, exchange)
+            }
+        case .resume(let id):
+            transfers[id]?.resume()
+            upgrades.resume(id)
         case .cancel(let id):
             if let transfer = transfers[id] { end(transfer, .cancelled) }
-        case .resumeUpload(let id): transfers[id]?.resumeUpload()
+            upgrades.end(id, .cancelled)
+        case .resumeUpload(let id):
+            transfers[id]?.resumeUpload()
+            upgrades.resumeUpload(id)
         case .failUpload(let id, let error):
-            guard let transfer = transfers[id], transfer.isUploading else { return }
-            end(transfer, error as? CurlError ?? .upload(error))
+            let error = error as? CurlError ?? .upload(error)
+            if let transfer = transfers[id], transfer.isUploading { end(transfer, error) }
+            upgrades.end(id, error)
         case .stop: isStopping = true
         }
     }
@@ -80,10 +94,12 @@ final class ReactorLoop {
     private func collectFinished() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
-            guard message.pointee.msg == CURLMSG_DONE,
-                let transfer = Transfer.from(rind_easy_private(message.pointee.easy_handle))
-            else { continue }
+            guard message.pointee.msg == CURLMSG_DONE else { continue }
             let code = message.pointee.data.result
+            guard let transfer = Transfer.from(rind_easy_private(message.pointee.easy_handle)) else {
+                upgrades.connected(message.pointee.easy_handle, code)
+                continue
+            }
             if code == CURLE_OK {
                 end(transfer, nil)
             } else if transfer.beginAgain(after: code) {
@@ -121,13 +137,13 @@ final class ReactorLoop {
             }
         }
         for (transfer, error) in ended { end(transfer, error) }
-        return wake
+        return min(wake, upgrades.run(at: now))
     }
 
     private func wait(until wake: NIODeadline) {
         let left = max(.nanoseconds(0), wake - .now())
         // Rounded up: a sleep that ended just before the deadline would only lead to another one.
         let milliseconds = Int32(clamping: (left.nanoseconds + 999_999) / 1_000_000)
-        curl_multi_poll(multi, nil, 0, milliseconds, nil)
+        upgrades.wait(milliseconds: milliseconds)
     }
 }

@@ -14,6 +14,8 @@ struct ResponseHeadParser {
     }
 
     let limit: Int
+    /// The protocols that the server may switch to, in small letters.
+    private let protocols: [String]
     private var size = 0
     private var status: HTTPResponse.Status?
     private var isModern = false
@@ -22,8 +24,13 @@ struct ResponseHeadParser {
 
     /// Creates a parser.
     ///
-    /// - Parameter limit: In bytes, for all heads of the exchange together, the interim ones included.
-    init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: In bytes, for all heads of the exchange together, the interim ones included.
+    ///   - protocols: The protocols that the server was asked to switch to, in small letters.
+    init(limit: Int, protocols: [String] = []) {
+        self.limit = limit
+        self.protocols = protocols
+    }
 
     /// Adds one line with its line break.
     mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Outcome {
@@ -50,14 +57,16 @@ struct ResponseHeadParser {
 
     private mutating func endOfHead() -> Outcome {
         guard let status else { return .failure(.protocolViolation("the head has no status line")) }
-        if status.code == 101 { return .failure(.protocolViolation("the protocol was switched without being asked")) }
-        guard status.kind != .informational else {
+        guard status.kind != .informational || status == .switchingProtocols else {
             self.status = nil
             return .more
         }
         isComplete = true
         var head = Exchange.Head(status: status, fields: fields)
-        if let reason = head.resolveFraming(isModern: isModern) { return .failure(.protocolViolation(reason)) }
+        let reason =
+            status == .switchingProtocols
+            ? head.faultOfSwitch(to: protocols, isModern: isModern) : head.resolveFraming(isModern: isModern)
+        if let reason { return .failure(.protocolViolation(reason)) }
         return .head(head)
     }
 

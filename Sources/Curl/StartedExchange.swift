@@ -15,8 +15,8 @@ struct StartedExchange: Sendable {
     let body: BodyProducer
     let upload: Upload?
 
-    func response(_ head: Exchange.Head) -> CurlResponse {
-        CurlResponse(status: head.status, fields: head.fields, body: CurlBody(producer: body, exchange: exchange))
+    func response(_ head: Exchange.Head, _ mailbox: Mailbox) -> CurlResponse {
+        CurlResponse(status: head.status, fields: head.fields, body: CurlBody(of: self, mailbox))
     }
 
     func cancel(_ mailbox: Mailbox) {

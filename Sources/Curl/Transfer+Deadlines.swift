@@ -42,7 +42,7 @@ extension Transfer {
 
 extension NIODeadline {
     /// Returns a time later by `duration`; the distant future if it is too far to represent.
-    fileprivate func adding(_ duration: Duration) -> NIODeadline {
+    func adding(_ duration: Duration) -> NIODeadline {
         let amount = TimeAmount(duration).nanoseconds
         let (sum, overflow) = uptimeNanoseconds.addingReportingOverflow(UInt64(max(0, amount)))
         return overflow || sum > UInt64(Int64.max) ? .distantFuture : .uptimeNanoseconds(sum)

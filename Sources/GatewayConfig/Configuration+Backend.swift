@@ -65,9 +65,13 @@ extension Configuration {
         /// The most calls at a time that try then whether the backend answers.
         package var breakerTrials = 1
         /// The most connections at a time.
-        package var maxConnections = 256
+        package var maxConnections = 512
         /// The most of them that the pass-through may take; zero for half.
         package var passThroughConnections = 0
+        /// The number that it may take.
+        package var passThroughShare: Int {
+            passThroughConnections > 0 ? passThroughConnections : maxConnections / 2
+        }
         /// A file of the certificate authorities that are trusted instead of the system's; the configuration file
         /// writes it relative to its own directory.
         package var caFile: String?

@@ -261,6 +261,12 @@ extension Configuration {
         package var headerBytes = 32 << 10
         /// The most connections of clients.
         package var connections = 4_096
+        /// The most tunnels; nil for half of the pass-through's connections, zero for none.
+        package var tunnels: Int?
+        /// The most tunnels of one address; nil for half of all.
+        package var tunnelsPerClient: Int?
+        /// The longest time in which no byte of a tunnel moves.
+        package var tunnelIdle: Duration = .seconds(600)
         /// The longest time without a byte of a request's body while the gateway waits for it.
         package var bodyTimeout: Duration = .seconds(60)
         /// The least rate of a request's body, in bytes a second; zero for no limit.

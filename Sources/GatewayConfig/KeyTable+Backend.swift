@@ -81,7 +81,8 @@ extension KeyTable {
             restart: true, summary: "How many of them what passes through may take.",
             about: """
                 The others are for syncs, so that slow uploads and downloads do not stop them. Fewer than `max_connections`; \
-                each side has one at least.
+                each side has one at least. `[limits] tunnels` of them are for WebSockets and the like, half of the rest for \
+                long uploads.
                 """),
         .setting(
             "backend", "ca_file", at: \.backend.caFile, as: ValueFormat<String>.text("path").optional,

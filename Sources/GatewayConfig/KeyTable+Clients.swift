@@ -34,6 +34,33 @@ extension KeyTable {
                 is in a file; where the system allows fewer, fewer are served, and `rind check` and the start say so.
                 """),
         .setting(
+            "limits", "tunnels", at: \.limits.tunnels,
+            as: ValueFormat<Int>.integer(0...9_998, zero: "none").optional, restart: true,
+            summary: "How many tunnels there may be: WebSockets, and what else a client and the backend agree on.",
+            about: """
+                Each takes a connection of a client and one of `[backend] pass_through_connections`, of which there must be \
+                more; requests and uploads share the rest. At most half of `connections`. Empty: half of the \
+                pass-through's connections. What comes beyond that is answered 503 and Retry-After. With 0 no `Upgrade` \
+                passes: such requests go to the backend without it.
+                """),
+        .setting(
+            "limits", "tunnels_per_client", at: \.limits.tunnelsPerClient,
+            as: ValueFormat<Int>.integer(1...9_998).optional,
+            summary: "How many of them one client's address may have.",
+            about: """
+                Empty: half of them. Of an IPv6 address the first 64 bits count. Behind proxies set `[gateway] \
+                trusted_proxies`, or all their clients count as one; many phones may share the address of their network. What \
+                comes beyond that is answered 503 and Retry-After.
+                """),
+        .setting(
+            "limits", "tunnel_idle", at: \.limits.tunnelIdle, as: .duration(.milliseconds(10) ... .seconds(86_400)),
+            summary: "How long a tunnel may carry no byte in either direction before it is closed.",
+            about: """
+                A client that has gone without a word holds its place for as long. Most apps and servers ping every 20 to 60 \
+                seconds, some every few minutes; raise it for an app that never does, if networks on the way keep such \
+                connections at all.
+                """),
+        .setting(
             "limits", "body_timeout", at: \.limits.bodyTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
             restart: true, summary: "How long a client may send nothing of a body that is wanted."),
         .setting(

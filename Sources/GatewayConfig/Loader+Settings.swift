@@ -200,6 +200,9 @@ extension Loader {
     }
 
     private mutating func checkConnections() {
+        if let fault = configuration.tunnelFault, !isBroken("limits", "tunnels") {
+            problems.error(fault.message, at: anyPosition("limits", "tunnels"), hint: fault.hint)
+        }
         let backend = configuration.backend
         guard backend.passThroughConnections > 0, backend.passThroughConnections >= backend.maxConnections,
             !isBroken("backend", "pass_through_connections"), !isBroken("backend", "max_connections")

@@ -7,13 +7,16 @@ package enum MemoryNeed {
     static let pull = 20 << 20
     /// The most bytes of a connection's buffers.
     static let connection = 100 << 10
+    /// The most bytes that a tunnel holds besides its connection, if neither side takes any.
+    static let tunnel = 300 << 10
     /// The number of bytes of what is bounded without a key: unknown callers' bodies, handles, pages of the state.
     static let fixed = 64 << 20
 
     /// Returns the number of bytes of all data of clients, if all limits are reached at a time.
     package static func bytes(_ configuration: Configuration) -> Int {
         let (limits, spool) = (configuration.limits, configuration.spool)
-        return fixed + limits.pulls * pull + limits.connections * connection + spool.memoryTotal + limits.pushMemory
+        return fixed + limits.pulls * pull + limits.connections * connection + configuration.tunnelLimit * tunnel
+            + spool.memoryTotal + limits.pushMemory
     }
 
     /// Returns the budget and what may be taken of it as a text; nil if there is no budget.
@@ -65,6 +68,8 @@ struct MemoryShares {
             let share = memory / 20 / MemoryNeed.connection
             configuration.limits.connections = max(1, min(configuration.limits.connections, share))
         }
+        let tunnels = memory / 50 / MemoryNeed.tunnel
+        if !isSet("limits", "tunnels"), tunnels < configuration.tunnelLimit { configuration.limits.tunnels = tunnels }
         guard !isSet("limits", "pulls") else { return }
         let most = configuration.limits.pulls
         configuration.limits.pulls = 0
@@ -80,6 +85,7 @@ struct MemoryShares {
         return (
             "the limits allow \(need >> 20)MiB of clients' data, and two thirds of the memory are \(room >> 20)MiB",
             "\(limits.pulls) pulls of 20 MiB, \(limits.connections) connections of 100 KiB, "
+                + "\(configuration.tunnelLimit) tunnels of 300 KiB, "
                 + "\(ByteSize.render(configuration.spool.memoryTotal)) of answers, "
                 + "\(ByteSize.render(limits.pushMemory)) of pushes, 64 MiB for the rest"
         )

@@ -15,7 +15,7 @@ package import Telemetry
 ///
 /// Run it in a `ServiceGroup` after the services that it needs (state, backend, libcurl's thread), so that they end
 /// after it. On graceful shutdown it stops accepting clients, gives running requests `[gateway] shutdown_grace` to
-/// finish, then cuts them. The operator's listener answers until then.
+/// finish, then cuts them. Tunnels end when no request is left. The operator's listener answers until then.
 package struct GatewayHTTPServer: Service {
     /// The purpose of a listener.
     package enum Listener: String, Sendable {
@@ -42,6 +42,8 @@ package struct GatewayHTTPServer: Service {
     /// The requests of clients.
     private let requests = OpenRequests()
     private let connections: ConnectionCount
+    /// The tunnels of clients, which a reload leaves as they are.
+    private let tunnels: Tunnels
     /// The longest time for the operator's probes after everything else has ended.
     private static let adminGrace = Duration.seconds(1)
 
@@ -69,6 +71,8 @@ package struct GatewayHTTPServer: Service {
         let limits = limits ?? ServerLimits(configuration.limits)
         self.limits = limits
         connections = ConnectionCount(limit: limits.connections, logger: logger)
+        tunnels = Tunnels(
+            limit: min(configuration.tunnelLimit, max(1, limits.connections / 2)), metrics: metrics)
         self.logger = logger
         self.onListening = onListening
         self.passThrough = passThrough
@@ -78,9 +82,9 @@ package struct GatewayHTTPServer: Service {
         responder = CurrentResponder(
             GatewayResponder(
                 service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
-                requests: requests, metrics: metrics, logger: logger))
+                tunnels: tunnels, requests: requests, metrics: metrics, logger: logger))
         let figures = MetricsResponder(
-            metrics: metrics, service: service, requests: requests, connections: connections,
+            metrics: metrics, service: service, requests: requests, connections: connections, tunnels: tunnels,
             certificate: self.certificate)
         let status = StatusResponder(
             service: service, origin: origin, metrics: metrics, requests: requests, connections: connections)
@@ -98,7 +102,7 @@ package struct GatewayHTTPServer: Service {
         responder.replace(
             by: GatewayResponder(
                 service: service, configuration: configuration, passThrough: passThrough, pushMemory: pushMemory,
-                requests: requests, metrics: metrics, logger: logger))
+                tunnels: tunnels, requests: requests, metrics: metrics, logger: logger))
     }
 
     /// Shows another origin of the configuration on the operator's page.
@@ -146,6 +150,7 @@ package struct GatewayHTTPServer: Service {
                 try await listen(.clients, at: configuration.gateway.listen) { [responder] in responder.now }
             } onDraining: {
                 beginDraining()
+                requests.close()
             } eachSecond: {
                 sayWhatIsWaitedFor()
             } onGraceElapsed: {

@@ -30,7 +30,7 @@ final class GatewayResponder: RequestResponder {
     /// Creates a responder by a configuration.
     init(
         service: any SyncService, configuration: Configuration, passThrough: PassThroughReactors,
-        pushMemory: ByteBudget, requests: OpenRequests, metrics: GatewayMetrics, logger: Logger
+        pushMemory: ByteBudget, tunnels: Tunnels, requests: OpenRequests, metrics: GatewayMetrics, logger: Logger
     ) {
         rates = RateLimiter(
             perMinute: configuration.limits.clientRate, burst: configuration.limits.clientBurst)
@@ -46,7 +46,8 @@ final class GatewayResponder: RequestResponder {
                 firstByteAfter: configuration.pull.firstByteAfter, keepAliveEvery: configuration.pull.keepAliveEvery),
             origins: origins)
         proxy = ReverseProxy(
-            reactors: passThrough, backend: configuration.backend,
+            reactors: passThrough, backend: configuration.backend, limits: configuration.limits, tunnels: tunnels,
+            clientTunnels: configuration.limits.tunnelsPerClient ?? max(1, tunnels.limit / 2), metrics: metrics,
             callerField: configuration.identity.proxyField.flatMap { HTTPField.Name($0) },
             denied: DenyRules(backend: configuration.backend, streamPush: configuration.push.path),
             replacesCrossOrigin: origins.isOn)
@@ -66,7 +67,7 @@ final class GatewayResponder: RequestResponder {
         stream.commonFields = origins.answerFields(for: request.fields)
         stream.commonFields[.requestID] = request.id
         do {
-            try await route(request, on: stream, record: &record)
+            try await route(request, number, on: stream, record: &record)
         } catch {
             try await fail(error, request, on: stream, record: &record)
         }
@@ -79,7 +80,7 @@ final class GatewayResponder: RequestResponder {
     }
 
     private func route(
-        _ request: IncomingRequest, on stream: AnswerStream, record: inout RequestRecord
+        _ request: IncomingRequest, _ number: UInt64, on stream: AnswerStream, record: inout RequestRecord
     ) async throws {
         if request.method == .options, request.target == "*" { return try await stream.send(204) }
         try RequestTarget.check(request.target)
@@ -96,7 +97,10 @@ final class GatewayResponder: RequestResponder {
             let methods = route?.allowedMethods ?? ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
             return try await stream.send(204, origins.preflightFields(for: request.fields, methods: methods))
         }
-        guard let route else { return try await proxy.forward(request, to: stream) }
+        guard let route else {
+            record.tunnel = proxy.tunnel(for: request, number, in: requests)
+            return try await proxy.forward(request, through: record.tunnel, to: stream)
+        }
         if request.method == .options {
             let methods = (route.allowedMethods + ["OPTIONS"]).joined(separator: ", ")
             return try await stream.send(204, [.allow: methods])
@@ -123,14 +127,17 @@ final class GatewayResponder: RequestResponder {
         guard request.method != .trace else {
             throw RequestFailure(allowed: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         }
-        guard request.fields[.upgrade] != nil else { return }
-        let protocols = request.fields[values: .upgrade].joined(separator: ",").lowercased()
-        guard !protocols.contains("websocket") else { throw GatewayFault.webSocket }
     }
 
     private func fail(
         _ error: any Error, _ request: IncomingRequest, on stream: AnswerStream, record: inout RequestRecord
     ) async throws {
+        if let tunnel = record.tunnel, tunnel.isOpen {
+            // The tunnel's own end has the reason.
+            record.cause = "\(error)"
+            record.write(stream)
+            throw error
+        }
         let end = request.connection.end(behind: error)
         let isAlone = end != nil
         let failure = RequestFailure(behind: end ?? error)

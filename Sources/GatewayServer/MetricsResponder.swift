@@ -17,18 +17,20 @@ final class MetricsResponder: Sendable {
     private let service: NIOLockedValueBox<any SyncService>
     private let requests: OpenRequests
     private let connections: ConnectionCount
+    private let tunnels: Tunnels
     private let certificate: CurrentCertificate
     private let lastQuestion = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
 
     init(
         metrics: GatewayMetrics, service: any SyncService, requests: OpenRequests, connections: ConnectionCount,
-        certificate: CurrentCertificate
+        tunnels: Tunnels, certificate: CurrentCertificate
     ) {
         self.certificate = certificate
         self.metrics = metrics
         self.service = NIOLockedValueBox(service)
         self.requests = requests
         self.connections = connections
+        self.tunnels = tunnels
     }
 
     /// Answers with the readings of another service from now on.
@@ -45,6 +47,8 @@ final class MetricsResponder: Sendable {
             MetricReading(.draining, requests.isDraining ? 1 : 0),
             MetricReading(.connections, Double(connections.open)),
             MetricReading(.connectionLimit, Double(connections.limit)),
+            MetricReading(.tunnelsOpen, Double(requests.tunnels)),
+            MetricReading(.tunnelLimit, Double(tunnels.limit)),
             MetricReading(.certificateExpiry, certificate.now.map { Double($0.expiry.milliseconds / 1_000) }),
         ])
         var fields = HTTPFields()

@@ -7,6 +7,8 @@ import NIOConcurrencyHelpers
 import SyncModel
 
 /// Counts the requests that are being served, and records whether the server waits for them to end.
+///
+/// Requests that have become tunnels are not waited for: when the last other one has ended, they are told to end.
 final class OpenRequests: Sendable {
     /// One request, as the log shows it.
     struct Request: Sendable {
@@ -20,6 +22,10 @@ final class OpenRequests: Sendable {
         /// The requests by the order of their arrival.
         var requests: [UInt64: Request] = [:]
         var next: UInt64 = 0
+        /// The functions that end tunnels, by the numbers of the requests that have become tunnels.
+        var tunnels: [UInt64: @Sendable () -> Void] = [:]
+        /// True if no new requests are taken.
+        var isClosed = false
         /// The end of the grace; nil while the server does not drain.
         var deadline: ContinuousClock.Instant?
     }
@@ -37,8 +43,43 @@ final class OpenRequests: Sendable {
         }
     }
 
-    /// Ends the counting of a request.
-    func leave(_ number: UInt64) { state.withLockedValue { $0.requests[number] = nil } }
+    /// Ends the counting of a request, or of the tunnel that it has become.
+    func leave(_ number: UInt64) {
+        state.withLockedValue { state in
+            state.requests[number] = nil
+            state.tunnels[number] = nil
+        }
+        endTunnels()
+    }
+
+    /// Counts a request as a tunnel from now on.
+    ///
+    /// - Parameters:
+    ///   - number: The request's number.
+    ///   - end: Called when the server no longer waits for anything else, perhaps at once and more than once.
+    func become(tunnel number: UInt64, _ end: @escaping @Sendable () -> Void) {
+        state.withLockedValue { state in
+            state.requests[number] = nil
+            state.tunnels[number] = end
+        }
+        endTunnels()
+    }
+
+    /// The number of tunnels.
+    var tunnels: Int { state.withLockedValue { $0.tunnels.count } }
+
+    /// Records that no new requests are taken: tunnels end as soon as no request is left.
+    func close() {
+        state.withLockedValue { $0.isClosed = true }
+        endTunnels()
+    }
+
+    private func endTunnels() {
+        let ends = state.withLockedValue { state in
+            state.isClosed && state.requests.isEmpty ? Array(state.tunnels.values) : []
+        }
+        for end in ends { end() }
+    }
 
     /// The number of requests.
     var count: Int { state.withLockedValue { $0.requests.count } }
@@ -64,7 +105,8 @@ final class OpenRequests: Sendable {
         }
         let left = deadline.map { max(0, ($0 - now).milliseconds) } ?? 0
         var metadata: Logger.Metadata = [
-            "requests": .stringConvertible(count), "grace_left_ms": .stringConvertible(left),
+            "requests": .stringConvertible(count), "tunnels": .stringConvertible(tunnels),
+            "grace_left_ms": .stringConvertible(left),
         ]
         guard let oldest else { return metadata }
         metadata["method"] = "\(oldest.method)"

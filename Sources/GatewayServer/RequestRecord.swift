@@ -20,6 +20,8 @@ struct RequestRecord {
     var isProbe = false
     /// The figures of a sync.
     var figures: SyncFigures?
+    /// The tunnel that it may become; nil if it asks for none.
+    var tunnel: Tunnel?
     /// The reason of its failure.
     var failure: GatewayError?
     /// The cause of the failure.
@@ -62,6 +64,7 @@ struct RequestRecord {
         ]
         if let code = failure?.code ?? ownCode(status) { metadata["code"] = "\(code)" }
         if !stream.isComplete { metadata["cut"] = "true" }
+        if let tunnel { metadata.merge(tunnel.metadata) { own, _ in own } }
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
         if let client { metadata["client"] = .string(client) }
         if let trace { add(trace, to: &metadata) }

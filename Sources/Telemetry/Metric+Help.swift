@@ -22,6 +22,8 @@ extension Metric {
         case .journals, .breakerState: ["state"]
         case .leases: ["event"]
         case .stuck: ["reason"]
+        case .tunnels: ["end"]
+        case .tunnelBytes: ["direction"]
         case .build: ["version"]
         default: []
         }
@@ -35,7 +37,8 @@ extension Metric {
                 + "failed (5xx) or cut; code of the failure."
         case .syncTime: "Time from the head of a sync request to the end of its answer."
         case .stageTime: "Time of a sync in one stage; a stage in which a sync was not is not counted."
-        case .requests: "Requests that have ended: kind sync, proxy, probe or admin; status 2xx, 3xx, 4xx, 5xx or cut."
+        case .requests:
+            "Requests that have ended: kind sync, proxy, probe or admin; status 1xx (tunnels), 2xx, 3xx, 4xx, 5xx or cut."
         case .rows: "Records sent to clients (direction out) and records of pushes that were applied (in)."
         case .deletions: "Deletions sent to clients (direction out) and deletions of pushes that were applied (in)."
         case .rowBytes: "Bytes of these records as JSON, without compression."
@@ -65,6 +68,11 @@ extension Metric {
         case .requestsRunning: "Requests of clients that are running."
         case .connections: "Open connections of clients."
         case .connectionLimit: "The most connections of clients that are served."
+        case .tunnelsOpen: "Open tunnels: connections of clients that the backend has switched to another protocol."
+        case .tunnelLimit: "[limits] tunnels, or what of it fits."
+        case .tunnels:
+            "Tunnels that have ended, by the reason: client, backend, idle, slow, lost, drain; or refused by a limit."
+        case .tunnelBytes: "Bytes that tunnels have carried: in, from clients, or out, to clients."
         case .pullsRunning: "Pulls and conflict checks that hold a permit for a stream."
         case .pullLimit: "[limits] pulls."
         case .comparisons: "Pulls that compare a whole request type."

@@ -45,6 +45,11 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         if value.hasPrefix("jwt:") { required["identity"]?["jwt_keys"] = "keys.pem" }
         if value.hasPrefix("header:") { required["gateway"] = ["trusted_proxies": "10.0.0.1"] }
         if name == "client_key", !value.isEmpty { required["backend"]?["client_certificate"] = "a.pem" }
+        if section == "limits", name == "tunnels" {
+            required["backend", default: [:]]["max_connections"] = "10000"
+            required["backend"]?["pass_through_connections"] = "9999"
+            required["limits"] = ["connections": "100000"]
+        }
         if section == "limits", name == "body" {
             required["limits"] = ["inflated_body": "16GiB", "push_memory": "16GiB"]
         }
@@ -225,6 +230,9 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .integer("backend", "ack_batch", low: 1, high: 100_000),
         KeyCase("backend", "forward_headers", good: ["", "Accept-Language, X-A"], bad: ["a b", "x:", "a,A"]),
         KeyCase("backend", "harmless_headers", good: ["", "X-A, X-B"], bad: ["a b", "x:", "a,A", "Authorization"]),
+        KeyCase("limits", "tunnels", good: ["", "0", "9998"], bad: ["-1", "9999", "many", "1.5"]),
+        KeyCase("limits", "tunnels_per_client", good: ["", "1", "9998"], bad: ["0", "9999", "many"]),
+        .duration("limits", "tunnel_idle", low: "10ms", below: "0s", high: "1d", above: "25h"),
         .integer("backend", "max_connections", low: 1, high: 10_000),
         .integer("backend", "pass_through_connections", low: 0, high: 9_999),
         KeyCase("backend", "ca_file", good: ["", "ca.pem", "\"/etc/my ca.pem\""], bad: ["\"a\" b"]),

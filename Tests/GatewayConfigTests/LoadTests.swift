@@ -152,6 +152,19 @@ import Testing
         #expect(right == ["1:1 there is no [table NAME], so clients get nothing"])
     }
 
+    @Test func `tunnels leave connections of both sides to others`() {
+        let nothing = "1:1 there is no [table NAME], so clients get nothing"
+        let text = Support.minimal().replacing("[backend]", with: "[limits]\ntunnels = 256\n[backend]")
+        #expect(
+            Support.messages(text) == [
+                nothing, "5:1 tunnels may take all connections to the backend on which requests pass through",
+            ])
+        let more = text.replacing("[backend]", with: "[backend]\nmax_connections = 514")
+        #expect(Support.messages(more) == [nothing])
+        let fewClients = more.replacing("tunnels = 256", with: "tunnels = 256\nconnections = 511")
+        #expect(Support.messages(fewClients) == [nothing, "5:1 tunnels may take most connections of clients"])
+    }
+
     @Test func `loading from the disk reads the file and the files that it names`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rind-config-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

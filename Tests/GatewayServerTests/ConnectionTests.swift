@@ -136,7 +136,6 @@ private let closing = "Connection: close\r\n\r\n"
             ("POST /sync HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n", 400),
             ("POST /sync HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
             ("POST /sync HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n", 413),
-            ("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n", 501),
             ("GET /sync HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", 200),
         ])
     func `a request that is no good is refused with its status`(request: String, status: Int) async throws {

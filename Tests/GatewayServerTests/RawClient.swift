@@ -53,6 +53,11 @@ struct RawClient {
 
     func send(_ bytes: ByteBuffer) async throws { try await outbound.write(bytes) }
 
+    /// Sends bytes from another task, and returns when the system has taken them.
+    var sender: @Sendable (ByteBuffer) async throws -> Void {
+        { [channel] in try await channel.writeAndFlush($0).get() }
+    }
+
     /// Closes the client's side only.
     func finish() { outbound.finish() }
 
@@ -109,6 +114,17 @@ struct RawClient {
         do { while try await readMore() {} } catch { wasReset = true }
         defer { received = "" }
         return received
+    }
+
+    /// Counts the bytes until the server ends the connection, and keeps none.
+    mutating func countToEnd() async throws -> Int {
+        var count = received.unicodeScalars.count
+        do {
+            while let bytes = try await inbound.next(isolation: #isolation) { count += bytes.readableBytes }
+        } catch {
+            wasReset = true
+        }
+        return count
     }
 
     struct EndedEarly: Error {

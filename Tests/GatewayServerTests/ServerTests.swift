@@ -39,17 +39,17 @@ import Testing
     }
 
     /// Runs a server in a service group, and shuts it down gracefully when `body` says so.
-    private func withGroup(
-        _ service: StubService, grace: Duration, admin: Bool = false,
+    static func withGroup(
+        _ service: StubService, grace: Duration, admin: Bool = false, backendPort: Int = 1, log: LogLines = LogLines(),
         _ body: @Sendable ([GatewayHTTPServer.Listener: Int], ServiceGroup) async throws -> Void
     ) async throws {
-        var configuration = Support.configuration()
+        var configuration = Support.configuration(backendPort: backendPort)
         configuration.gateway.shutdownGrace = grace
         if admin { configuration.admin.listen = ListenAddress(host: "127.0.0.1", port: 0) }
         let passThrough = try PassThroughReactors.start(configuration)
         let (listeners, announce) = AsyncStream.makeStream(of: (GatewayHTTPServer.Listener, Int).self)
         let server = GatewayHTTPServer(
-            service: service, configuration: configuration, passThrough: passThrough, logger: LogLines().logger
+            service: service, configuration: configuration, passThrough: passThrough, logger: log.logger
         ) { announce.yield(($0, $1)) }
         let group = ServiceGroup(
             configuration: .init(
@@ -76,7 +76,7 @@ import Testing
             try await goOn.wait()
             return StubPull(["{}"])
         })
-        try await withGroup(service, grace: .seconds(20)) { ports, group in
+        try await Self.withGroup(service, grace: .seconds(20)) { ports, group in
             let port = try #require(ports[.clients])
             try await RawClient.connect(to: port) { idle in
                 try await RawClient.connect(to: port) { client in
@@ -102,7 +102,7 @@ import Testing
             try await Gate().wait()
             return StubPull(["{}"])
         })
-        try await withGroup(service, grace: .milliseconds(50)) { ports, group in
+        try await Self.withGroup(service, grace: .milliseconds(50)) { ports, group in
             let port = try #require(ports[.clients])
             try await RawClient.connect(to: port) { client in
                 try await client.send("GET /sync HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func `the operator's listener tells health and nothing else`() async throws {
-        try await withGroup(StubService(), grace: .seconds(1), admin: true) { ports, group in
+        try await Self.withGroup(StubService(), grace: .seconds(1), admin: true) { ports, group in
             let port = try #require(ports[.admin])
             for (path, status) in [("/livez", 200), ("/readyz", 200), ("/sync", 404), ("/", 404)] {
                 let answer = try await RawClient.exchange(
@@ -132,7 +132,7 @@ import Testing
             try await goOn.wait()
             return StubPull(["{}"])
         })
-        try await withGroup(service, grace: .seconds(20), admin: true) { ports, group in
+        try await Self.withGroup(service, grace: .seconds(20), admin: true) { ports, group in
             let (port, admin) = (try #require(ports[.clients]), try #require(ports[.admin]))
             let probe = "GET /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             try await RawClient.connect(to: port) { client in
@@ -157,7 +157,7 @@ import Testing
             started.open()
             try await goOn.wait()
         })
-        try await withGroup(service, grace: .seconds(20)) { ports, group in
+        try await Self.withGroup(service, grace: .seconds(20)) { ports, group in
             let port = try #require(ports[.clients])
             try await RawClient.connect(to: port) { client in
                 try await client.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -140,7 +140,7 @@ enum ImportTable {
         ],
         "GatewayTestingTests": ["GatewayTesting", "JSONBytes", "SyncModel"],
         "GatewayServerTests": [
-            "Curl", "Gateway", "GatewayConfig", "GatewayServer", "Gzip", "HTTPTypes", "Logging",
+            "Curl", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting", "Gzip", "HTTPTypes", "Logging",
             "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "StateStore", "SyncModel",
             "Telemetry", "WatermelonWire",
         ],

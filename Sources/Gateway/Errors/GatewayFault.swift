@@ -19,7 +19,6 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case contentEncoding = "request.encoding"
     case compressedBody = "request.compressed_body"
     case bodyTooLarge = "request.body_too_large"
-    case webSocket = "request.websocket"
     case foreignOrigin = "request.origin"
     case recordID = "request.record_id"
     case notSignedIn = "request.not_signed_in"
@@ -30,6 +29,8 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case cancelled = "request.cancelled"
     // Limits.
     case connections = "limit.connections"
+    case tunnels = "limit.tunnels"
+    case clientTunnels = "limit.client_tunnels"
     case bodies = "limit.bodies"
     case bodyMemory = "limit.memory"
     case pulls = "limit.pulls"
@@ -73,9 +74,10 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .headTooLarge: 431
         case .clientGone, .clientTooSlow: 499
         case .unknown: 500
-        case .transferCoding, .webSocket: 501
+        case .transferCoding: 501
         case .noPrincipal: 502
-        case .cancelled, .connections, .bodies, .bodyMemory, .pulls, .queueWait, .leaseWait, .otherPrincipal,
+        case .cancelled, .connections, .tunnels, .clientTunnels, .bodies, .bodyMemory, .pulls, .queueWait, .leaseWait,
+            .otherPrincipal,
             .tokenKeys, .draining:
             503
         case .httpVersion: 505
@@ -88,7 +90,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .otherPrincipal: 1
         case .cancelled, .pulls: 2
         case .connections, .bodies, .bodyMemory, .queue, .rate: 5
-        case .queueWait, .leaseWait, .tokenKeys: 10
+        case .queueWait, .leaseWait, .tokenKeys, .tunnels, .clientTunnels: 10
         default: nil
         }
     }
@@ -106,7 +108,6 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .contentEncoding: "The request's body is compressed in an unknown way."
         case .compressedBody: "The request's body can't be decompressed."
         case .bodyTooLarge: "There are too many changes for one sync."
-        case .webSocket: "WebSockets do not pass through this gateway. Connect to the backend itself."
         case .foreignOrigin: "This page may not sync."
         case .recordID: "A record has an id that is empty or longer than \(RecordID.maximumLength) bytes."
         case .notSignedIn: "You are not signed in."
@@ -115,6 +116,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .clientTooSlow: "The answer was not taken in time."
         case .cancelled: "The server cannot be reached right now. Please try again in a moment."
         case .connections, .bodies, .bodyMemory, .pulls: "The server is busy. Please try again in a moment."
+        case .tunnels, .clientTunnels: "There are too many live connections. Please try again in a moment."
         case .queue: "Too many syncs at once. Please try again in a moment."
         case .rate: "Too many requests. Please try again later."
         case .queueWait, .leaseWait: "Another sync is still running. Please try again in a moment."

@@ -134,22 +134,22 @@ extension Configuration {
 
     /// The settings of the connections to the backend that syncs use.
     package var reactorSettings: CurlReactor.Settings {
-        reactorSettings(connections: backend.maxConnections - (backend.passThrough ? passThroughConnections : 0))
+        reactorSettings(connections: backend.maxConnections - (backend.passThrough ? backend.passThroughShare : 0))
     }
 
     /// The settings of the connections that pass-through requests use: separate ones, so that syncs lose none.
     package var passThroughReactorSettings: CurlReactor.Settings {
-        reactorSettings(connections: passThroughConnections - passThroughConnections / 2)
+        let rest = backend.passThroughShare - tunnelLimit
+        return reactorSettings(connections: rest - rest / 2)
     }
 
-    /// The settings of the connections that long uploads use: half of the pass-through's.
+    /// The settings of the connections that long uploads use: half of what tunnels leave of the pass-through's.
     package var uploadReactorSettings: CurlReactor.Settings {
-        reactorSettings(connections: passThroughConnections / 2)
+        reactorSettings(connections: (backend.passThroughShare - tunnelLimit) / 2)
     }
 
-    private var passThroughConnections: Int {
-        backend.passThroughConnections > 0 ? backend.passThroughConnections : backend.maxConnections / 2
-    }
+    /// The settings of the connections that tunnels use.
+    package var tunnelReactorSettings: CurlReactor.Settings { reactorSettings(connections: tunnelLimit) }
 
     private func reactorSettings(connections: Int) -> CurlReactor.Settings {
         var settings = CurlReactor.Settings()

@@ -103,6 +103,26 @@ final class AnswerStream {
         return HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
     }
 
+    /// Switches the connection to another protocol; from now on the pieces of the body are sent as they are.
+    ///
+    /// - Parameter fields: The fields of the 101, with `Connection` and `Upgrade`.
+    /// - Throws: As ``begin(_:_:length:)``.
+    func switchProtocols(_ fields: HTTPFields) async throws {
+        var headers = HTTPHeaders()
+        for field in fields { headers.add(name: field.name.rawName, value: field.text) }
+        for field in commonFields where fields[field.name] == nil {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
+        (framing, keepsConnection, status) = (.close, false, 101)
+        try await write([.head(HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: headers))])
+        try await wait(for: TunnelStart())
+    }
+
+    /// Cuts the connection when it is called, from any task, unless the client has the whole answer.
+    var abandoner: @Sendable () -> Void {
+        { [channel] in channel.triggerUserOutboundEvent(AnswerAbandoned(), promise: nil) }
+    }
+
     /// Sends a piece of the body; returns when the connection can take more.
     ///
     /// - Throws: ``AnswerLengthError`` if that would be more than was announced.

@@ -79,9 +79,11 @@ struct ClientChannel: ServerChildChannel {
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = headLimit
             limits.maxHeaderListSize = headLimit
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
-                withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
+            try pipeline.addHandler(HTTPResponseEncoder(configuration: encoding))
+            // What a client sends behind a request for another protocol belongs to the tunnel.
+            try pipeline.addHandler(
+                ByteToMessageHandler(
+                    HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)))
             try SendProgress.limitBuffer(of: channel)
             try pipeline.addHandler(ConnectionHandler(timeouts: timeouts, state: state))
             let stream = try NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>(

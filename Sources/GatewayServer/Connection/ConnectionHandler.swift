@@ -29,6 +29,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The number of requests whose head has come and whose answer has not been written.
     private var openRequests = 0
     private var isReadingBody = false
+    /// True between a request for another protocol and its answer: what the client sends meanwhile stays where it is.
+    private var holdsReads = false
+    private var isReadHeld = false
+    private var asksForProtocol = false
     private var pace: BodyPace
 
     init(timeouts: ConnectionTimeouts, state: ConnectionState) {
@@ -66,19 +70,23 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if isReadingBody, timers[.reading] == nil {
             start(.reading, on: context, in: pace.wait(at: .now())) { $0.fireErrorCaught(ClientTimeout()) }
         }
+        guard !holdsReads else { return isReadHeld = true }
         context.read()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         stop(.reading)
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
             openRequests += 1
             isReadingBody = true
+            // The decoder stops behind such a request, and would collect whatever comes.
+            asksForProtocol = head.headers.contains(name: "upgrade")
             pace = BodyPace(patience: timeouts.body, rate: timeouts.bodyRate)
         case .body(let piece): pace.receive(piece.readableBytes, at: .now())
         case .end:
             isReadingBody = false
+            holdsReads = asksForProtocol
             waitForRequest(context)
         }
         context.fireChannelRead(data)
@@ -86,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(let head): isAnswering = isAnswering || head.status.code >= 200
+        case .head(let head): isAnswering = isAnswering || head.status.code >= 200 || head.status == .switchingProtocols
         case .body(let piece): written += UInt64(piece.readableBytes)
         case .end:
             openRequests = max(0, openRequests - 1)
@@ -110,11 +118,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
         case let end as AnswerEnd: answerEnds(end, promise: promise, context: context)
+        case is TunnelStart: startTunnel(context, promise)
         case let room as AnswerRoom: answerNeedsRoom(room, promise: promise, context: context)
         case is AnswerAbandoned:
             if isAnswering { cut(context) }
             promise?.succeed()
         default: context.triggerUserOutboundEvent(event, promise: promise)
+        }
+    }
+
+    private func startTunnel(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        TunnelCodec.replaceCodec(before: self, in: context).assumeIsolated().whenComplete { result in
+            if case .success = result, context.channel.isActive {
+                self.holdsReads = false
+                // Whatever came too early is not passed on before the end of a read.
+                context.fireChannelReadComplete()
+                if self.isReadHeld { context.read() }
+            }
+            promise?.completeWith(result)
         }
     }
 

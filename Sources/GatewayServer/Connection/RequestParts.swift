@@ -86,6 +86,14 @@ final class RequestParts: @unchecked Sendable {
         }
     }
 
+    /// Returns the next bytes of the tunnel that the connection has become; nil when the client has closed its side.
+    func nextTunnelBytes() async throws -> ByteBuffer? {
+        while let part = try await nextPart() {
+            if case .body(let bytes) = part, bytes.readableBytes > 0 { return bytes }
+        }
+        return nil
+    }
+
     /// Reads the rest of the present request and discards it.
     ///
     /// - Returns: True if its end was reached within `limit` bytes.

@@ -6,6 +6,7 @@ import Gateway
 import GatewayConfig
 import HTTPTypes
 import NIOCore
+import Telemetry
 
 /// Passes every request that is not for the gateway itself to the backend, and the answer back.
 ///
@@ -15,6 +16,11 @@ import NIOCore
 struct ReverseProxy: Sendable {
     let reactors: PassThroughReactors
     let backend: Configuration.Backend
+    let limits: Configuration.Limits
+    let tunnels: Tunnels
+    /// The most tunnels of one address.
+    let clientTunnels: Int
+    let metrics: GatewayMetrics
     /// The field in which a trusted proxy says who is calling; nil if there is none.
     let callerField: HTTPField.Name?
     let denied: DenyRules
@@ -23,9 +29,13 @@ struct ReverseProxy: Sendable {
 
     /// Passes one request through.
     ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - tunnel: What becomes of it if the backend switches protocols as it asks; nil if it does not ask.
+    ///   - stream: The answer.
     /// - Throws: `GatewayFault`, `CurlError`, or the errors of reading the client's request. If the answer has begun by
     ///   then, the connection must be cut.
-    func forward(_ request: IncomingRequest, to stream: AnswerStream) async throws {
+    func forward(_ request: IncomingRequest, through tunnel: Tunnel?, to stream: AnswerStream) async throws {
         guard !denied.denies(request.path) else { throw GatewayFault.deniedPath }
         try RequestTarget.checkUnambiguous(request.path)
         guard backend.passThrough else { throw GatewayFault.noPassThrough }
@@ -41,6 +51,7 @@ struct ReverseProxy: Sendable {
             timeouts: CurlTimeouts(
                 connect: backend.connectTimeout, firstByte: backend.firstByteTimeout, idle: backend.idleTimeout,
                 total: total))
+        if let tunnel { return try await forward(passed, of: request, through: tunnel, to: stream) }
         guard request.hasBody, request.method != .head else {
             return try await pass(passed, by: reactors.requests, to: stream)
         }
@@ -70,14 +81,17 @@ struct ReverseProxy: Sendable {
     }
 
     private func pass(_ passed: CurlRequest, by reactor: CurlReactor, to stream: AnswerStream) async throws {
-        try await reactor.perform(passed) { response in
-            try await stream.begin(
-                response.status.code,
-                PassedFields.toClient(response.fields, replacingCrossOrigin: replacesCrossOrigin),
-                length: response.fields[.contentLength].flatMap { Int($0) })
-            for try await piece in response.body { try await stream.write(piece) }
-            try await stream.finish()
-        }
+        try await reactor.perform(passed) { response in try await answer(response, to: stream) }
+    }
+
+    /// Passes the backend's answer on.
+    func answer(_ response: CurlResponse, to stream: AnswerStream) async throws {
+        try await stream.begin(
+            response.status.code,
+            PassedFields.toClient(response.fields, replacingCrossOrigin: replacesCrossOrigin),
+            length: response.fields[.contentLength].flatMap { Int($0) })
+        for try await piece in response.body { try await stream.write(piece) }
+        try await stream.finish()
     }
 }
 

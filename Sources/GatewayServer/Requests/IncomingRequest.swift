@@ -87,8 +87,6 @@ extension HTTPField.Name {
     static let accelBuffering = known("X-Accel-Buffering")
     /// The host that the client asked for.
     static let hostName = known("Host")
-    /// Asks for another protocol on this connection.
-    static let upgrade = known("Upgrade")
 
     /// Returns a field name from code, which must be a token.
     static func known(_ text: String) -> HTTPField.Name {

@@ -19,7 +19,6 @@ enum ErrorMeanings {
         request.target_too_long: an address of more than 16 KiB
         request.head_too_large: more than [limits] header_bytes
         request.method: a method that the path does not accept; Allow lists the accepted ones
-        request.websocket: a WebSocket through the gateway
         request.origin: a push with cookies and no Authorization, from a web page that cors_origins does not list
         request.not_signed_in: no credential where [identity] principal looks for it
         request.timeout: the request's body came too slowly ([limits] body_timeout, body_rate, body_time)
@@ -75,6 +74,8 @@ enum ErrorMeanings {
         limit.bodies: running pushes hold all of [limits] push_memory, or this caller's pushes hold all of their \
         share
         limit.connections: there are [limits] connections, or as many as the system has descriptors for
+        limit.tunnels: there are [limits] tunnels, or as many as half of the clients' connections
+        limit.client_tunnels: one address has [limits] tunnels_per_client
         limit.memory: no memory for decompression
         pull.unknown_cursor: the cursor is unknown, and [pull] unknown_cursor = refuse
         pull.foreign_cursor: the presented cursor belongs to another principal; it counts as unknown

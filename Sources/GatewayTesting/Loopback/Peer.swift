@@ -3,6 +3,14 @@
 
 package import NIOCore
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// One connection, from the server's side.
 package final class Peer {
     /// A request as it came.
@@ -79,6 +87,13 @@ package final class Peer {
     /// Waits until the client has closed the connection, or reset it.
     package func waitForEnd() async {
         while await next() != nil {}
+    }
+
+    /// Ends the connection as a crash does: with a reset, and without what has not been sent.
+    package func reset() async throws {
+        let options = channel as? any SocketOptionProvider
+        try await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        try await channel.close().get()
     }
 
     /// Sends bytes, and returns when the system has taken them.

@@ -98,7 +98,6 @@ import Testing
             .fields("no credential", "Host: a\r\nContent-Length: 2", "401 request.not_signed_in"),
             .fields(
                 "an empty credential", "Host: a\r\nAuthorization: \r\nContent-Length: 2", "401 request.not_signed_in"),
-            .fields("a websocket", "\(host)\r\nUpgrade: websocket\r\nConnection: upgrade", "501 request.websocket"),
             .fields("brotli", "\(host)\r\nContent-Encoding: br\r\nContent-Length: 2", "415 request.encoding"),
             .fields(
                 "gzip that is none", "\(host)\r\nContent-Encoding: gzip\r\nContent-Length: 2",

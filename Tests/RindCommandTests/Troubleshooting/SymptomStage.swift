@@ -122,6 +122,7 @@ struct SymptomStage {
         var words = [
             "/etc/rind/rind.ini": configuration, "TOKEN": "ada-token", "--user 42": "--user \(Self.ada)",
             "https://sync.example.com": "http://127.0.0.1:\(gateway.port)",
+            "http://127.0.0.1:8790": "http://127.0.0.1:\(gateway.port)",
             "http://127.0.0.1:8792": "http://127.0.0.1:\(gateway.port)",
         ]
         words.merge(replacements) { $1 }

@@ -38,6 +38,10 @@ import Testing
         }
     }
 
+    @Test func `A WebSocket does not connect or breaks`() async throws {
+        try await SymptomStage.with { stage in try await stage.showNext() }
+    }
+
     @Test func `A device gets 409 again and again`() async throws {
         try await SymptomStage.with { stage in
             try await stage.seed()
