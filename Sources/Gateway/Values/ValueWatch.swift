@@ -34,7 +34,8 @@ final class ValueWatch: Sendable {
                 let key = Key(table: problem.table, column: problem.column, kind: problem.kind)
                 let known = records[key]
                 let count = (known?.count ?? 0) + problem.count
-                if let known, now.milliseconds(since: known.reportedAt) < Self.interval {
+                // A clock that was set back does not make the pause longer.
+                if let known, (0..<Self.interval).contains(now.milliseconds(since: known.reportedAt)) {
                     records[key]?.count = count
                     return nil
                 }

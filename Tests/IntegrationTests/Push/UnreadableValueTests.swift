@@ -102,4 +102,76 @@ import Testing
             #expect(stack.logged("pull.unreadable_values").count == 1)
         }
     }
+
+    @Test(arguments: PushStyle.allCases)
+    func `a push that waits in quarantine keeps its default from the value, too`(style: PushStyle) async throws {
+        var options = try Self.options(style)
+        options.overrides.merge(["push.rejected": "quarantine", "pull.repeat_window": "0s"]) { $1 }
+        try await GatewayStack.with(options) { stack in
+            try await stack.backend.edit(
+                .put("projects", ["id": "p"]),
+                .put("tasks", ["id": "t", "projectId": "p", "name": "a", "note": "12,50"]))
+            var phone = try await stack.device()
+            for _ in 0..<2 { try await phone.sync() }
+            stack.backend.rejectedIDs = ["t"]
+            try phone.model.update("tasks", "t", with: ["name": "b"], now: 2)
+            try await phone.sync()
+            #expect(try await stack.records("tasks")["t"]?["name"] == "a")
+            stack.backend.rejectedIDs = []
+            let store = try #require(stack.store as? any QuarantineAdmin)
+            #expect(try await store.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 1)
+            for _ in 0..<2 { try await phone.sync() }
+            #expect(try await stack.records("tasks")["t"]?["name"] == "b")
+            #expect(try await Self.price(stack) == "12,50")
+        }
+    }
+
+    @Test(arguments: PushStyle.allCases)
+    func `where the ledger cannot be read, no default is sent at all`(style: PushStyle) async throws {
+        try await GatewayStack.withBackend(Self.options(style)) { backend, directory in
+            let options = try Self.options(style)
+            var phone = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
+                try await stack.backend.edit(
+                    .put("projects", ["id": "p"]),
+                    .put("tasks", ["id": "t", "projectId": "p", "name": "a", "note": "12,50"]))
+                var phone = try await stack.device()
+                for _ in 0..<2 { try await phone.sync() }
+                return phone
+            }
+            try StateDump.execute(
+                "UPDATE chunk SET bytes = zeroblob(length(bytes)) WHERE client_table = 'tasks'",
+                path: "\(directory)/state.db")
+            try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
+                phone.http = stack.http
+                try phone.model.update("tasks", "t", with: ["name": "b"], now: 2)
+                try await phone.push()
+                #expect(stack.logged("ledger.damaged").count == 1)
+                #expect(try await stack.records("tasks")["t"]?["name"] == "b")
+                #expect(try await Self.price(stack) == "12,50")
+            }
+        }
+    }
+
+    @Test func `a time without a zone is that of the column's zone, both ways`() async throws {
+        var options = try Self.options(.calls)
+        options.configuration = options.configuration?.replacing(
+            "position = number note decimal", with: "position = timestamp note zone Europe/Berlin")
+        try await GatewayStack.with(options) { stack in
+            try await stack.backend.edit(
+                .put("projects", ["id": "p"]),
+                .put("tasks", ["id": "w", "projectId": "p", "name": "a", "note": "2025-01-01 11:00:00"]),
+                .put("tasks", ["id": "s", "projectId": "p", "name": "a", "note": "2025-07-01 12:00:00"]))
+            let first = try await stack.pull(nil)
+            let changes = try PulledChanges(first.answer)
+            let tasks = (changes.created["tasks"] ?? [:]).merging(changes.updated["tasks"] ?? [:]) { $1 }
+            #expect(tasks["w"]?["position"]?.number == 1_735_725_600_000)
+            #expect(tasks["s"]?["position"]?.number == 1_751_364_000_000)
+            #expect(stack.logged("pull.times_without_zone").isEmpty)
+            let answer = try await stack.push(
+                #"{"tasks":{"updated":[{"id":"s","name":"b","position":1751364060000,"project_id":"p"}]}}"#,
+                at: first.timestamp)
+            #expect(answer.isSuccess, "\(answer)")
+            #expect(try await stack.records("tasks")["s"]?["note"]?.string == "2025-07-01T12:01:00.000+02:00")
+        }
+    }
 }
