@@ -220,6 +220,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `a default that any device holds counts, walking and seeking`(first: Bool, second: Bool) async throws {
+        let memory = MemoryLedger()
+        for (number, isDefaulted) in [first, second].enumerated() {
+            var entries = Self.entries(3)
+            entries[1].isDefaulted = isDefaulted
+            await memory.add(
+                LedgerSupport.chunks(entries, shape: Self.shape), to: LayerID(rawValue: Int64(number + 1)))
+        }
+        func view() throws -> LedgerView {
+            try LedgerView(
+                source: memory, ledgers: [[LayerID(rawValue: 1)], [LayerID(rawValue: 2)]], isUnion: true,
+                table: LedgerSupport.table, shape: Self.shape, key: LedgerSupport.key)
+        }
+        let target = Self.entries(3)[1].hash
+        var (walking, seeking) = (try view(), try view())
+        while try await walking.next() {
+            #expect(walking.isDefaulted == (walking.position == target && (first || second)))
+        }
+        #expect(try await seeking.seek(to: target))
+        #expect(seeking.isDefaulted == (first || second) && seeking.entry?.isDefaulted == seeking.isDefaulted)
+    }
+
     @Test func `the feeds of all devices count together, unless one does not know them`() async throws {
         let shape = LedgerShape(links: 0, feeds: 3)
         for (feeds, expected) in [([1, 2], 3), ([1, 0], 0), ([0, 4], 0), ([4, 1], 5)] as [([FeedSet], FeedSet)] {
