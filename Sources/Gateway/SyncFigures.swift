@@ -81,7 +81,7 @@ package struct SyncFigures: Sendable {
     /// Notes the values that could not be taken as they came.
     mutating func note(_ problems: [ColumnProblem]) {
         columnProblems = problems
-        repaired = problems.reduce(0) { $0 + ($1.kind == .noZone ? 0 : $1.count) }
+        repaired = problems.reduce(0) { $0 + ([.noZone, .withheld].contains($1.kind) ? 0 : $1.count) }
     }
 
     /// Creates figures of nothing.

@@ -126,12 +126,14 @@ package final class SyncGateway: Sendable {
         var startOvers = 0
         var awaited = AwaitedPushes()
         while true {
-            let end = try await alone(identity, presenting: presented, for: caller) { known in
-                try await services.streaming(identity, from: presented) {
-                    var runner = makeRunner(
-                        request, from: presented, version: version, known: known, awaiting: awaited,
-                        startOvers: startOvers, identity: identity, caller: caller)
-                    return try await runner.run()
+            let end = try await inScope(of: caller) {
+                try await alone(identity, presenting: presented, for: caller) { known in
+                    try await services.streaming(identity, from: presented) {
+                        var runner = makeRunner(
+                            request, from: presented, version: version, known: known, awaiting: awaited,
+                            startOvers: startOvers, identity: identity, caller: caller)
+                        return try await runner.run()
+                    }
                 }
             }
             switch end {
@@ -156,17 +158,29 @@ package final class SyncGateway: Sendable {
         let identity = try await identify(caller)
         SyncTrace.note { $0.subject.presented = request.lastPulledAt }
         try services.rates?.admit(identity.principal.user, at: .milliseconds(services.clock.now.milliseconds))
-        return try await services.exclusively(
-            identity, presenting: PushScope.presented(request), logger: caller.logger
-        ) { context in
-            var known: StoredPullContext? = context
-            if known?.unfinished != UnfinishedPushes() {
-                known = nil
-                try await finishPushes(before: request, of: identity, for: caller)
+        return try await inScope(of: caller) {
+            try await services.exclusively(
+                identity, presenting: PushScope.presented(request), logger: caller.logger
+            ) { context in
+                var known: StoredPullContext? = context
+                if known?.unfinished != UnfinishedPushes() {
+                    known = nil
+                    try await finishPushes(before: request, of: identity, for: caller)
+                }
+                var runner = PushRunner(
+                    services: services, request: request, identity: identity, logger: caller.logger, known: known)
+                return try await runner.run()
             }
-            var runner = PushRunner(
-                services: services, request: request, identity: identity, logger: caller.logger, known: known)
-            return try await runner.run()
+        }
+    }
+
+    /// Runs a sync, and tells a backend that has nothing in the scope from one that does not understand: it says 404 or
+    /// 410 (BACKEND-PROTOCOL, Scope, rule 2).
+    private func inScope<R>(of caller: Caller, _ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch BackendError.refused(let status) where [404, 410].contains(status) && !caller.scope.isEmpty {
+            throw GatewayError(fault: .scopeUnknown, cause: "the backend answers \(status) for \(caller.scope)")
         }
     }
 

@@ -52,9 +52,12 @@ extension KeyTable {
         """,
         """
         Attributes: since N (the first schema version that has it), readonly (never sent), version (the backend's \
-        version of the record), ref TABLE (an id of that table), as iso|millis|seconds (how a timestamp is sent), \
-        oneof WORD … else WORD (what the backend takes, and what is sent instead of anything else), send PATH (where \
-        it goes in what is sent).
+        version of the record), ref TABLE (an id of that table), as iso|millis|seconds|http (how a timestamp is sent, \
+        and what a number counts), as number (a text that is sent as a number), zone NAME (of times without one), \
+        decimal (a number that the backend has as a text), true WORD false WORD (the backend's words), default VALUE, \
+        json (objects and arrays as a text), strict (no other spelling is read), oneof WORD … else WORD (what the \
+        backend takes, and what is sent instead of anything else), max N (characters of a text), send PATH (where it \
+        goes in what is sent).
         """,
     ]
 

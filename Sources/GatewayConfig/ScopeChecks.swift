@@ -29,6 +29,7 @@ struct ScopeChecks {
         }
         checkStream(&problems)
         checkCheckpointCalls(&problems)
+        checkPushCalls(&problems)
         checkUnused(checked, &problems)
     }
 
@@ -103,6 +104,31 @@ struct ScopeChecks {
                     at: settings.position("backend", key) ?? settings.anyPosition("backend", "stream"),
                     hint: "use it there too, or set 'checkpoints = request'",
                     second: settings.second("backend", "stream", text: "the stream uses it"))
+            }
+        }
+    }
+
+    /// Warns of calls that make records without saying in which scope.
+    ///
+    /// Of updates and deletions the id says enough.
+    private func checkPushCalls(_ problems: inout Problems) {
+        let needed = streamed.intersection(settings.scopeNames).sorted()
+        var calls: [(title: String, call: Call, span: Span)] = []
+        if let path = settings.configuration.push.path, !settings.isBroken("push", "path") {
+            calls.append(("[push] path", path, settings.anyPosition("push", "path")))
+        }
+        for draft in settings.drafts {
+            for named in draft.calls where named.key == "create" {
+                guard let call = named.draft.call else { continue }
+                calls.append(("the call 'create' of '\(draft.name.value)'", call, named.draft.span))
+            }
+        }
+        for (title, call, span) in calls {
+            for name in needed where !call.mentions(name.description) {
+                problems.warning(
+                    "\(title) does not use '{\(name)}': does the backend know from the record where it belongs?",
+                    at: span,
+                    hint: "use it there too")
             }
         }
     }

@@ -57,7 +57,7 @@ extension Metric {
         case .repairedValues: "Values that were replaced by a default, or repaired."
         case .columnValues:
             "Values of a column that could not be taken as they came: unreadable (apps got the column's default), no_zone "
-                + "(times taken as UTC) or repaired (values of pushes)."
+                + "(times taken as UTC), repaired (values of pushes) or withheld (defaults that were not sent)."
         case .ledgerRepairs: "Changes that the stream had missed and a full comparison has found."
         case .heldBack: "Deletions held back because too many records were missing."
         case .breakerOpenings: "How often syncs were refused for a while because the backend did not answer."

@@ -21,6 +21,14 @@ extension WireDialect {
     ///
     /// The path is the request target without its query, still percent-encoded.
     package func route(_ path: String) -> Route? {
+        if let route = route(of: path) { return route }
+        // An app that does not know its project yet sends `/projects//sync`: that is a sync without a scope, and no
+        // request for the backend.
+        guard scope.keys.contains(where: { $0.source == .path }), path.contains("//") else { return nil }
+        return route(of: path.replacing("//", with: "/undefined/"))
+    }
+
+    private func route(of path: String) -> Route? {
         if syncPaths.contains(where: { $0.matches(path) }) { return .sync }
         let isPull = pullPaths.contains { $0.matches(path) }
         let isPush = pushPaths.contains { $0.matches(path) }

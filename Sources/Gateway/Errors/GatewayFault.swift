@@ -46,6 +46,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case proxyField = "identity.header"
     case untrustedPeer = "identity.untrusted_peer"
     case appTooOld = "schema.too_old"
+    case scopeUnknown = "request.scope_unknown"
     // Pushes.
     case pushWithoutTime = "push.without_cursor"
     case tooManyDescendants = "push.too_many_descendants"
@@ -64,7 +65,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .hostMissing, .targetInvalid, .malformed, .compressedBody, .recordID, .pushWithoutTime, .ambiguousPath: 400
         case .notSignedIn, .tokenRefused, .proxyField: 401
         case .foreignOrigin, .deniedPath, .untrustedPeer: 403
-        case .noPassThrough, .unknownAdminPath: 404
+        case .noPassThrough, .unknownAdminPath, .scopeUnknown: 404
         case .arrivedTooSlowly: 408
         case .bodyTooLarge, .tooManyDescendants: 413
         case .targetTooLong: 414
@@ -126,6 +127,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .noPrincipal: "The server did not say who is signed in. Please try again later."
         case .otherPrincipal: "Somebody else is signed in now. Please sync again."
         case .appTooOld: "This version of the app is too old to sync. Please update it."
+        case .scopeUnknown: "What this sync is about does not exist any more, or not for you."
         case .pushWithoutTime:
             "The push does not say what its device had seen. Send the lastPulledAt of pushChanges with it."
         case .tooManyDescendants: "This deletes too much at once. Please contact support."

@@ -21,25 +21,26 @@ struct LedgerHoldings {
     ) async throws -> Set<String> {
         guard outline.base != nil else { return [] }
         // A push leaves no hash of the content.
-        return try await found(ids, of: table, in: outline) { !isStreamed || $0.content != nil }
+        return try await found(ids, of: table, in: [outline]) { !isStreamed || $0.content != nil }
     }
 
-    /// Returns the ids of one table whose records went out with a default in place of a value that could not be read.
+    /// Returns the ids of one table whose records went out with a default in place of a value that could not be read, to
+    /// any of the devices.
     ///
-    /// - Throws: `LedgerError` if the ledger is damaged, or the store's errors.
+    /// - Throws: `LedgerError` if a ledger is damaged, or the store's errors.
     func defaulted(
-        _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline
+        _ ids: some Collection<String>, of table: Table, in ledgers: [LedgerOutline]
     ) async throws -> Set<String> {
-        try await found(ids, of: table, in: outline) { $0.isDefaulted }
+        try await found(ids, of: table, in: ledgers) { $0.isDefaulted }
     }
 
     private func found(
-        _ ids: some Collection<String>, of table: Table, in outline: LedgerOutline, where fits: (LedgerView) -> Bool
+        _ ids: some Collection<String>, of table: Table, in ledgers: [LedgerOutline], where fits: (LedgerView) -> Bool
     ) async throws -> Set<String> {
         guard table.isLedgered, !ids.isEmpty else { return [] }
         var view = try LedgerView(
-            source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
-            shape: LedgerShape(table: table), key: key)
+            source: StoreLedgerSource(store: store), ledgers: ledgers.map(\.layers), isUnion: ledgers.count > 1,
+            table: table.name, shape: LedgerShape(table: table), key: key)
         var found: Set<String> = []
         for (hash, id) in ids.map({ (IDHash(id: $0, key: key), $0) }).sorted(by: { $0.0 < $1.0 }) {
             if try await view.seek(to: hash), view.state == .held, fits(view) { found.insert(id) }

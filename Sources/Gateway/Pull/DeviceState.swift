@@ -57,9 +57,13 @@ struct DeviceState {
         }
         if context.belongsToAnotherPrincipal {
             // The cursor is useless here, but the operator may want to know (finding 26).
+            var metadata: Logger.Metadata = ["code": "pull.foreign_cursor", "principal": "\(scope.query.principal)"]
+            if let name = scope.query.principal.scope { metadata["scope"] = "\(ForeignText.cut(name))" }
             scope.logger.warning(
-                "a cursor of another principal was presented: does the credential rotate?",
-                metadata: ["code": "pull.foreign_cursor"])
+                """
+                a cursor of another user or scope was presented: does the credential rotate, or has the app one database \
+                for several?
+                """, metadata: metadata)
         }
         row = context.row
         ages = context.row.flatMap { row in

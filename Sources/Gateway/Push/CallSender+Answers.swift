@@ -115,7 +115,12 @@ extension CallSender {
         switch error {
         case .invalidCall where isNowhere(plan.operations[index], content):
             return CallReport(index: index, result: .applied)
-        case .invalidCall: return refused(at: index, .rejected, error.description, by: call, obstacle: .unsendable)
+        case .invalidCall:
+            let withheld = content.record?.withheld ?? []
+            let reason =
+                withheld.isEmpty
+                ? "" : "; not sent, because the backend's values could not be read: \(withheld.joined(separator: ", "))"
+            return refused(at: index, .rejected, error.description + reason, by: call, obstacle: .unsendable)
         case .unsafeValue: return refused(at: index, .rejected, error.description, by: call, obstacle: .unsafeID)
         default: throw error
         }

@@ -74,15 +74,17 @@ struct OperationReader: Sendable {
     func bytes(of operation: PushOperation) -> [UInt8] {
         guard let range = operation.range else { return [] }
         let bytes = Array(changes.bytes[range])
-        guard operation.kind == .update, defaulted.contains(key(of: operation)),
+        guard isDefaulted(operation),
             let record = try? JSONValue.parse(
                 bytes, limits: .init(bytes: bytes.count, depth: depth, elements: bytes.count))
         else { return bytes }
         let sanitizer = sanitizers[operation.table]
-        let whole = sanitizer.sanitize(record)
-        let kept = Set(sanitizer.withoutDefaults(whole).values.map(\.column.name))
-        let left = Set(whole.values.map(\.column.name)).subtracting(kept)
-        return JSONValue.object((record.members ?? []).filter { !left.contains($0.name) }).serialised
+        let withheld = Set(sanitizer.withoutDefaults(sanitizer.sanitize(record)).withheld)
+        return JSONValue.object((record.members ?? []).filter { !withheld.contains($0.name) }).serialised
+    }
+
+    private func isDefaulted(_ operation: PushOperation) -> Bool {
+        !defaulted.isEmpty && operation.kind != .delete && defaulted.contains(key(of: operation))
     }
 
     /// Returns the content of an operation.
@@ -91,12 +93,8 @@ struct OperationReader: Sendable {
         var treatment = ids.treatment(of: operation)
         let sanitizer = sanitizers[operation.table]
         var record = try withRecord(of: operation) { sanitizer.sanitize($0) }
-        if !defaulted.isEmpty, operation.kind == .update, defaulted.contains(key(of: operation)) {
-            record = record.map(sanitizer.withoutDefaults)
-        }
-        if let columns = record?.repaired, !columns.isEmpty {
-            repaired.note(columns, of: table.name, at: operation.range?.lowerBound ?? 0)
-        }
+        if isDefaulted(operation) { record = record.map(sanitizer.withoutDefaults) }
+        if let record { repaired.note(record, operation.id, of: table.name, at: operation.range?.lowerBound ?? 0) }
         var missing: [String: PushReference] = [:]
         if ids.translates, var translated = record {
             missing = ids.translate(&translated)

@@ -121,6 +121,7 @@ extension PushRunner {
     mutating func loadContext() async throws -> CursorRow? {
         guard scope.presented != nil else {
             scope.reader.ids = try await PushedIDs.load(for: scope, outline: nil)
+            scope.reader.defaulted = try await scope.defaulted(at: nil)
             return nil
         }
         let context = try await scope.context()

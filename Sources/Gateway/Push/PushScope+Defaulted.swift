@@ -11,18 +11,37 @@ extension PushScope {
     /// Returns the pushed records that the device has with a default in place of a value that could not be read: such a
     /// default must not overwrite the value.
     ///
-    /// The ledger is read only if the cursor says that it has such records, which almost none does.
-    func defaulted(at context: StoredPullContext) async throws -> Set<PushedRecordKey> {
-        guard services.pullSettings.keepsLedgers, let row = context.row, let outline = context.ledger else { return [] }
+    /// The ledger of the device is read only if its cursor says that it has such records, which almost none does. Where no
+    /// cursor says which device pushes, the ledgers of all devices of the principal count.
+    ///
+    /// - Parameter context: What is known of the presented cursor; nil if there is none.
+    /// - Returns: The records.
+    /// - Throws: The store's errors.
+    func defaulted(at context: StoredPullContext?) async throws -> Set<PushedRecordKey> {
+        let sent = plan.operations.filter { $0.kind != .delete }
+        guard services.pullSettings.keepsLedgers, !sent.isEmpty else { return [] }
+        if let row = context?.row {
+            guard let outline = context?.ledger else { return [] }
+            let tables = schema.tables.indices.filter { index in
+                schema.tables[index].feeds.contains { feed in
+                    feed.versions.contains { row.comparisons[$0.requestType]?.hasDefaults == true }
+                }
+            }
+            return try await defaulted(sent.filter { tables.contains($0.table) }, in: [outline])
+        }
+        let ledgers = try await store.ledgers(of: principal)
+        return ledgers.isEmpty ? [] : try await defaulted(sent, in: ledgers)
+    }
+
+    private func defaulted(
+        _ operations: [PushOperation], in ledgers: [LedgerOutline]
+    ) async throws -> Set<PushedRecordKey> {
         let holdings = LedgerHoldings(store: store, schema: schema, key: services.hashKey)
         var defaulted: Set<PushedRecordKey> = []
-        let updates = plan.operations.filter { $0.kind == .update }
-        for (index, operations) in Dictionary(grouping: updates, by: \.table) {
+        for (index, operations) in Dictionary(grouping: operations, by: \.table) {
             let table = schema.tables[index]
-            let types = table.feeds.flatMap { $0.versions.map(\.requestType) }
-            guard types.contains(where: { row.comparisons[$0]?.hasDefaults == true }) else { continue }
             do {
-                for id in try await holdings.defaulted(operations.map(\.id), of: table, in: outline) {
+                for id in try await holdings.defaulted(operations.map(\.id), of: table, in: ledgers) {
                     defaulted.insert(PushedRecordKey(table: table.name, id: id))
                 }
             } catch let error as LedgerError {

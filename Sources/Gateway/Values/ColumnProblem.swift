@@ -11,6 +11,8 @@ package struct ColumnProblem: Hashable, Sendable {
         case noZone = "no_zone"
         /// Values of a push that became the column's default, or were cut.
         case repaired
+        /// Defaults that a push did not send, because the backend may have a value that could not be read.
+        case withheld
     }
 
     /// The client's table.
@@ -21,4 +23,7 @@ package struct ColumnProblem: Hashable, Sendable {
     package let kind: Kind
     /// The number of values.
     package var count: Int
+
+    /// Returns whether another one is of the same kind and column.
+    func isSameColumn(as other: Self) -> Bool { table == other.table && column == other.column && kind == other.kind }
 }

@@ -52,7 +52,7 @@ struct PulledValues {
         for problem in due {
             var metadata: Logger.Metadata = [
                 "table": .string(problem.table), "column": .string(problem.column), "values": "\(problem.count)",
-                "hint": "'rind check --sample' proposes an attribute for the column",
+                "hint": "'rind check --sample' shows what becomes of each value, and attributes that fit",
             ]
             switch problem.kind {
             case .unreadable:
@@ -69,7 +69,7 @@ struct PulledValues {
                 logger.notice(
                     "times of a column have no zone: they are taken as UTC; say so with 'zone UTC', or name the zone",
                     metadata: metadata)
-            case .repaired: break
+            case .repaired, .withheld: break
             }
         }
     }

@@ -39,6 +39,8 @@ enum ErrorMeanings {
         [wire] scope; undefined and null count as missing
         request.scope: such a part is . or .., has control characters or more than 255 bytes, is no text, could be \
         read as another address in a call's path, or is there twice with different values
+        request.scope_unknown: the backend answers 404 or 410 for the scope: what the address names does not \
+        exist, or not for this user
         request.last_pulled_at: lastPulledAt is not a time; fractions are cut off
         request.last_pulled_at_twice: two different times, in query and body
         request.schema_version: not a whole number above zero, or two different ones
@@ -127,6 +129,9 @@ enum ErrorMeanings {
         column, with table, column, the number of values since the last time, and the shape and record of the \
         first
         pull.times_without_zone: times of a column name no zone and are taken as UTC; once an hour for each column
+        push.withheld_values: a push has records of which the backend has values that could not be read on the way \
+        down; columns that hold their default, and of which the app does not say that it has changed them \
+        (_changed), were not sent, so that the backend keeps its values; columns and record name the first
         push.repaired_values: values of an accepted push did not fit their columns: the backend got the column's \
         default instead, in place of what it had, or a text that was cut; columns names the first of the columns
         push.cascade_unknown: with cascade = gateway: the descendants of deleted records are unknown, because the \

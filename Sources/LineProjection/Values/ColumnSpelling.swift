@@ -24,6 +24,8 @@ package final class ColumnSpelling: Sendable {
     let isReference: Bool
     /// The milliseconds in the unit of a timestamp that is a number.
     let unit: Int64
+    /// True if digits may be a date, because nothing says that they count.
+    let hasDates: Bool
     let zone: ZoneOffsets?
     let isDecimal: Bool
     let words: Column.BooleanWords?
@@ -37,6 +39,7 @@ package final class ColumnSpelling: Sendable {
         isStrict = column.isStrict
         isReference = column.reference != nil
         unit = writer == .backend && column.timestampFormat == .seconds ? 1_000 : 1
+        hasDates = !column.isStrict && column.timestampFormat != .seconds && column.timestampFormat != .millis
         zone = column.zone
         isDecimal = column.isDecimal
         words = column.words

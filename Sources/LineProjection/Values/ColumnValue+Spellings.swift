@@ -77,7 +77,9 @@ extension ColumnValue {
         guard !spelling.isStrict else { return .wrong }
         if let words = spelling.words {
             if slice.says(words.yes) { return .boolean(true) }
-            return slice.says(words.no) ? .boolean(false) : .wrong
+            if slice.says(words.no) { return .boolean(false) }
+            // The words are the backend's; an app has its own.
+            guard spelling.isClients else { return .wrong }
         }
         let value: Double?
         switch slice.kind {
@@ -99,7 +101,9 @@ extension ColumnValue {
             else { return .wrong }
             return .milliseconds(moment.milliseconds, isAssumed: false)
         }
-        return Moment(slice, unit: spelling.unit).map { $0.value(in: spelling) } ?? .wrong
+        // A client's numbers always count.
+        let hasDates = spelling.hasDates && !(spelling.isClients && slice.kind == .number)
+        return Moment(slice, unit: spelling.unit, hasDates: hasDates).map { $0.value(in: spelling) } ?? .wrong
     }
 }
 

@@ -19,11 +19,13 @@ struct Moment {
     }
 
     /// Reads a value in any form but MongoDB's; `unit` has the milliseconds of a number's unit.
-    init?(_ slice: JSONSlice, unit: Int64) {
+    ///
+    /// With `hasDates` digits may be a calendar's: see ``DateOfDigits``.
+    init?(_ slice: JSONSlice, unit: Int64, hasDates: Bool = false) {
         let moment: Moment?
         switch slice.kind {
-        case .number: moment = Self.count(slice.bytes, unit: unit)
-        case .string: moment = slice.withText { Self.text($0.trimmed, unit: unit) }
+        case .number: moment = Self.number(slice.bytes, unit: unit, hasDates)
+        case .string: moment = slice.withText { Self.text($0.trimmed, unit: unit, hasDates) }
         case .array: moment = Self.parts(slice)
         case .null, .boolean, .object: moment = nil
         }
@@ -31,9 +33,14 @@ struct Moment {
         self = moment
     }
 
-    private static func text(_ text: UnsafeRawBufferPointer, unit: Int64) -> Moment? {
+    private static func number(_ text: UnsafeRawBufferPointer, unit: Int64, _ hasDates: Bool) -> Moment? {
+        if hasDates, let date = DateOfDigits(text) { return date.moment }
+        return count(text, unit: unit)
+    }
+
+    private static func text(_ text: UnsafeRawBufferPointer, unit: Int64, _ hasDates: Bool) -> Moment? {
         if let moment = ISOTimestamp.moment(of: text) { return moment }
-        if NumberText(text) != nil { return count(text, unit: unit) }
+        if NumberText(text) != nil { return number(text, unit: unit, hasDates) }
         return legacyNET(text) ?? NamedMonthTimestamp.moment(of: text)
     }
 

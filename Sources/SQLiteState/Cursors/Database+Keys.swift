@@ -28,6 +28,11 @@ extension Database {
         "(\(digest) = \(parameter) OR \(digest) IN (SELECT digest FROM principal WHERE user_digest = \(parameter)))"
     }
 
+    /// Returns a query for the numbers of the principals that belong to the user of a parameter, or that it names.
+    static func principals(of parameter: String) -> String {
+        "SELECT id FROM principal WHERE digest = \(parameter) OR user_digest = \(parameter)"
+    }
+
     /// Returns the number and generation of a session.
     func session(_ session: Session, of principal: Int64) throws -> (id: Int64, generation: Int)? {
         try row(

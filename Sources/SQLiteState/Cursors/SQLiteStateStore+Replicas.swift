@@ -50,7 +50,7 @@ extension SQLiteStateStore {
         let first = after == nil ? "?1 = 0" : "(last_seen, id) < (SELECT last_seen, id FROM replica WHERE id = ?1)"
         let own =
             principal == nil
-            ? "" : "AND principal IN (SELECT id FROM principal WHERE digest = ?3 OR user_digest = ?3)"
+            ? "" : "AND principal IN (\(Database.principals(of: "?3")))"
         return try await rows(
             of: principal, after, limit,
             choosing: """

@@ -42,12 +42,12 @@ extension SQLiteStateStore: QuarantineAdmin {
     package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
         try await write { db in
             let owner = try principal.map { try key($0.rawValue, "principal") }
-            if let owner, try !db.exists("SELECT 1 FROM principal WHERE digest = ?1 OR user_digest = ?1", [owner]) {
+            if let owner, try !db.exists(Database.principals(of: "?1"), [owner]) {
                 return []
             }
             let condition =
                 owner == nil
-                ? "WHERE id > 0" : "WHERE principal IN (SELECT id FROM principal WHERE digest = ?1 OR user_digest = ?1)"
+                ? "WHERE id > 0" : "WHERE principal IN (\(Database.principals(of: "?1")))"
             let all: Database.Arguments = owner.map { [$0] } ?? []
             let found =
                 try ids.map { try $0.filter { try db.exists("SELECT 1 FROM push_quarantine WHERE id = ?", [$0]) } }

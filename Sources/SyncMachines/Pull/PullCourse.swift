@@ -118,8 +118,8 @@ struct PullCourse: Sendable {
         var comparisons: [String: FullComparison] = [:]
         for (name, type) in query.ledgered {
             comparisons[name] = comparison(of: name, type, since: known[name], report: report)
-            let hadDefaults = known[name]?.hasDefaults == true
-            comparisons[name]?.hasDefaults = hadDefaults || report.defaulted.contains(name)
+            guard known[name]?.hasDefaults == true || report.defaulted.contains(name) else { continue }
+            comparisons[name, default: FullComparison(doneAt: 0, mapping: "")].hasDefaults = true
         }
         guard let failedComparison else { return comparisons }
         comparisons[failedComparison, default: FullComparison(doneAt: 0, mapping: "")].triedAt = context.now

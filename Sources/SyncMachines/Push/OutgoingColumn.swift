@@ -50,7 +50,10 @@ struct OutgoingColumn: Sendable {
         if column.nestsJSON, text.hasPrefix("{") || text.hasPrefix("["), let value = JSONValue.parsed(text) {
             return (value, false)
         }
-        if column.isSentAsNumber, let number = JSONNumber(spelling: text) { return (.number(number), false) }
+        // Only a number that comes back as this text.
+        if column.isSentAsNumber, text != "-0", let number = JSONNumber(spelling: text), number.isInteger {
+            return (.number(number), false)
+        }
         // NUL is refused by many databases; genuine clients can hold it.
         let hasNUL = text.utf8.contains(0)
         let limit = column.maximumLength ?? .max

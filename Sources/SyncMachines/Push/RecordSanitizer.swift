@@ -12,11 +12,13 @@ package import SyncModel
 package struct RecordSanitizer: Sendable {
     private let columns: [OutgoingColumn]
     private let names: NameTable
+    private let fallbacks: [String: JSONValue]
 
     /// Creates a sanitizer for the records of one table.
     package init(table: Table) {
         columns = table.columns.map(OutgoingColumn.init)
         names = NameTable(table.columns.map(\.name))
+        fallbacks = Dictionary(columns.map { ($0.column.name, $0.fallback) }) { first, _ in first }
     }
 
     /// Takes the object that the client sent.
@@ -58,13 +60,24 @@ package struct RecordSanitizer: Sendable {
     /// It is for a record that went out with a default in place of a value that could not be read: the default must not
     /// overwrite the value.
     package func withoutDefaults(_ record: SanitizedRecord) -> SanitizedRecord {
-        let defaults = Dictionary(columns.map { ($0.column.name, $0.fallback) }) { first, _ in first }
         let changed = record.changed ?? []
         var record = record
         record.values.removeAll { column, value in
-            guard let fallback = defaults[column.name], !changed.contains(column.name) else { return false }
-            return value == fallback || value.double.map { $0 == fallback.double } ?? false
+            guard !changed.contains(column.name), isDefault(value, of: column) else { return false }
+            record.withheld.append(column.name)
+            return true
+        }
+        // A version that could not be read is unknown: sent as it is, it would conflict for ever.
+        if let version = record.version, let column = columns.first(where: \.column.isVersion)?.column,
+            isDefault(version, of: column)
+        {
+            record.version = nil
         }
         return record
+    }
+
+    private func isDefault(_ value: JSONValue, of column: Column) -> Bool {
+        guard let fallback = fallbacks[column.name] else { return false }
+        return value == fallback || value.double.map { $0 == fallback.double } ?? false
     }
 }

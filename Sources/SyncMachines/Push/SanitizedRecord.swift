@@ -12,6 +12,8 @@ package struct SanitizedRecord: Hashable, Sendable {
     package var dropped = 0
     /// The columns whose values were repaired.
     package var repaired: [String] = []
+    /// The columns whose default is not sent, because the backend may have a value that could not be read.
+    package var withheld: [String] = []
 
     /// The value of the column that is marked `version`, readonly or not: what the client had seen of the record.
     package var version: JSONValue?

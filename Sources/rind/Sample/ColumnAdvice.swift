@@ -62,6 +62,7 @@ struct ColumnAdvice {
 
     /// The default that an app gets instead of a value that does not fit.
     private var fallback: String {
+        if let value = column.fallback { return ColumnLine.text(value) }
         if column.isOptional { return "null" }
         switch column.type {
         case .string, .json: return "\"\""
@@ -76,19 +77,37 @@ struct ColumnAdvice {
         let certainty: SampleRemark.Certainty = facts.values == 0 ? .certain : .likely
         let head = "\(facts.wrong) of \(records) values do not fit '\(column.type.rawValue)'\(example)"
         let remedy = facts.wrongIsDate ? "; make a date a 'timestamp'" : better.map { "; '\($0)' would take it" }
-        return remark(certainty, head + "; apps get \(fallback)" + (remedy ?? wordsRemedy ?? ""))
+        return remark(certainty, head + "; apps get \(fallback)" + (wordsRemedy ?? remedy ?? ""))
     }
 
     private var wordsRemedy: String? {
-        words.map { "; if these are its words for true and false: \(ColumnLine(column: column, addition: $0))" }
+        words.map { words in
+            "; if these are its words for true and false: \(ColumnLine(column: column, addition: words.attribute))"
+                + (words.isGuess ? ", or the other way round" : "")
+        }
     }
 
-    /// The attribute for the two words that came; nil if there are others.
-    private var words: String? {
+    /// The attribute for the two words that came; nil if there are others, or both mean the same.
+    private var words: (attribute: String, isGuess: Bool, isKnown: Bool)? {
         let words = facts.words.sorted()
         guard column.type == .boolean, column.words == nil, words.count == 2 else { return nil }
-        let first = Self.trueWords.contains(words[0].lowercased()) ? 0 : 1
-        return "true \(words[first]) false \(words[1 - first])"
+        let meanings = words.map(Self.meaning)
+        guard meanings[0] != meanings[1] || meanings[0] == nil else { return nil }
+        let yes = meanings[0] ?? meanings[1].map { !$0 } ?? false ? 0 : 1
+        return (
+            "true \(words[yes]) false \(words[1 - yes])", meanings.allSatisfy { $0 == nil },
+            meanings.allSatisfy { $0 != nil }
+        )
+    }
+
+    /// Returns what a word means by itself; nil if that is unknown.
+    private static func meaning(_ word: String) -> Bool? {
+        if trueWords.contains(word.lowercased()) { return true }
+        let spelling = ColumnSpelling(.boolean)
+        return Array(word.utf8).withUnsafeBytes { bytes in
+            guard case .boolean(let value) = ColumnValue(try? JSONScanner.document(bytes), spelling) else { return nil }
+            return value
+        }
     }
 
     private static let trueWords: Set<String> = [
@@ -110,7 +129,7 @@ struct ColumnAdvice {
         let addition: String?
         switch (column.type, kind) {
         case (.number, .string): addition = column.isDecimal ? nil : "decimal"
-        case (.boolean, _): addition = words
+        case (.boolean, _): addition = words.flatMap { $0.isKnown ? $0.attribute : nil }
         case (.string, .number): addition = column.isSentAsNumber || column.reference != nil ? nil : "as number"
         case (.timestamp, .string): addition = column.timestampFormat == .http ? nil : "as http"
         default: addition = nil
@@ -181,6 +200,9 @@ struct ColumnAdvice {
                     + "\(ColumnLine(column: column, addition: "as seconds"))")
         }
         guard values.micros == values.values else { return nil }
+        if column.timestampFormat == .seconds {
+            return remark(.likely, "every value looks like milliseconds; leave out 'as seconds', or set 'as millis'")
+        }
         return remark(.likely, "every value looks like microseconds; apps read milliseconds")
     }
 }

@@ -49,13 +49,16 @@ struct ColumnLine: CustomStringConvertible {
         }
     }
 
-    private static func text(_ literal: Column.Literal) -> String {
+    /// Returns a value as a configuration has it.
+    static func text(_ literal: Column.Literal) -> String {
         switch literal {
         case .string(let text): quoted(text)
-        case .number(let number): number == number.rounded() ? String(Int64(number)) : String(number)
+        case .number(let number): Int64(exactly: number).map(String.init) ?? String(number)
         case .boolean(let value): String(value)
         }
     }
 
-    private static func quoted(_ text: String) -> String { "\"\(text)\"" }
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
 }

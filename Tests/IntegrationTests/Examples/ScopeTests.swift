@@ -116,6 +116,9 @@ struct ScopeTests {
                 }
             }
             #expect(try stage.principals() == [])
+            for answer in try await send("made-up", token: "ada-token") {
+                #expect(answer.status == 404 && answer.errorCode == "request.scope_unknown", "\(answer)")
+            }
             // Bob is accepted in 7 at this very moment; that says nothing about 8.
             var bob = stage.device("7", seed: 4, token: "bob-token")
             try await bob.sync()
@@ -135,7 +138,9 @@ struct ScopeTests {
             let long = String(repeating: "x", count: 256)
             var cases = [("undefined", "request.scope_missing"), (long, "request.scope"), ("%00", "request.scope")]
             switch app {
-            case .projects: cases += [("a%2F..%2Fb", "request.scope"), ("a%252Fb", "request.scope")]
+            case .projects:
+                cases += [("", "request.scope_missing")]
+                cases += [("a%2F..%2Fb", "request.scope"), ("a%252Fb", "request.scope")]
             case .farms:
                 cases += [("", "request.scope_missing"), ("..", "request.scope"), ("7&farm_id=8", "request.scope")]
             }

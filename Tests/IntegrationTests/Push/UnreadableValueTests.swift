@@ -103,6 +103,31 @@ import Testing
         }
     }
 
+    /// How an app says, or does not say, what its device has seen.
+    enum Seen: CaseIterable { case nothing, unknown, created }
+
+    @Test(arguments: PushStyle.allCases, Seen.allCases)
+    func `no push sends the default, whatever it says of its device`(style: PushStyle, seen: Seen) async throws {
+        try await GatewayStack.with(Self.options(style)) { stack in
+            try await stack.backend.edit(
+                .put("projects", ["id": "p"]),
+                .put("tasks", ["id": "t", "projectId": "p", "name": "a", "note": "12,50"]))
+            let first = try await stack.pull(nil)
+            let second = try await stack.pull(first.timestamp)
+            let timestamp = seen == .nothing ? nil : seen == .unknown ? 1_000 : second.timestamp
+            let record = #"{"id":"t","name":"b","position":0,"project_id":"p","_changed":"name"}"#
+            let kind = seen == .created ? "created" : "updated"
+            let answer = try await stack.push(#"{"tasks":{"\#(kind)":[\#(record)]}}"#, at: timestamp)
+            // A push from an unknown cursor may be refused, but sends nothing.
+            if seen != .unknown { #expect(answer.isSuccess, "\(answer)") }
+            #expect(try await Self.price(stack) == "12,50")
+            guard answer.isSuccess else { return }
+            #expect(try await stack.records("tasks")["t"]?["name"] == "b")
+            let told = try #require(stack.logged("push.withheld_values").first)
+            #expect(told.metadata["columns"] == "tasks.position" && told.metadata["record"] == "t")
+        }
+    }
+
     @Test(arguments: PushStyle.allCases)
     func `a push that waits in quarantine keeps its default from the value, too`(style: PushStyle) async throws {
         var options = try Self.options(style)

@@ -81,12 +81,28 @@ struct SlowReading {
         if let text = json.string?.trimmingCharacters(in: .whitespacesAndNewlines) {
             if let milliseconds = Self.moment(text) { return .integer(milliseconds) }
         }
+        if forced == nil, unit == 1, let text = json.string ?? json.number?.spelling,
+            let date = Self.digits(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        {
+            return date.milliseconds.map { .integer($0) }
+        }
         guard let value = number(json)?.double, let text = json.string ?? json.number?.spelling else { return nil }
         let exact = (Decimal(string: text.trimmingCharacters(in: .whitespaces)) ?? 0) * Decimal(unit)
         guard value.magnitude * unit <= 8.64e15 else { return nil }
         var (given, whole) = (exact, Decimal())
         NSDecimalRound(&whole, &given, 0, exact < 0 ? .up : .down)
         return .integer(Int64(truncating: whole as NSDecimalNumber))
+    }
+
+    /// Reads a date that has digits only; without milliseconds if it may as well be a count.
+    private static func digits(_ text: String) -> (milliseconds: Int64?, Void)? {
+        let form = /((?:19|[2-9]\d)\d\d)(?:(\d\d)(\d\d)(?:([01]\d|2[0-3])([0-5]\d)([0-5]\d)?)?)?/
+        guard let match = text.wholeMatch(of: form)?.output else { return nil }
+        let date = [match.1, match.2 ?? "1", match.3 ?? "1"].map { Int($0) ?? 0 }
+        guard let days = days(year: date[0], month: date[1], day: date[2]) else { return nil }
+        let clock = [match.4, match.5, match.6].reduce(0) { $0 * 60 + (Int64($1 ?? "0") ?? 0) }
+        let isCertain = match.3 != nil && (match.6 != nil || match.4 == nil)
+        return (isCertain ? (days * 86_400 + clock) * 1_000 : nil, ())
     }
 
     /// Reads ISO 8601, which is what random texts have of dates.

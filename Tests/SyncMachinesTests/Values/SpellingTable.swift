@@ -253,6 +253,18 @@ enum SpellingTable {
         Row("local, skipped", "timestamp berlin", #""2025-03-30 02:30:00""#, "1743298200000"),
         Row("a zone of its own counts", "timestamp berlin", #""2025-01-01T10:00:00Z""#, "1735725600000"),
         Row("Jackson: local", "timestamp berlin", "[2025,1,1,11,0]", "1735725600000"),
+        Row("SAP, AS/400: digits", "timestamp", #""20250101""#, "1735689600000"),
+        Row(
+            "SAP: no end", "timestamp utc", #""99991231""#, "253402214400000",
+            sent: #""9999-12-31T00:00:00.000Z""#),
+        Row("SAP: TIMESTAMP", "timestamp", #""20250101100000""#, "1735725600000"),
+        Row("SAP: TIMESTAMP, local", "timestamp berlin", #""20250101110000""#, "1735725600000"),
+        Row("SAP: no date", "timestamp", #""00000000""#, "0"),
+        Row("no day of a month", "timestamp", #""20250230""#, "20250230"),
+        Row("a year", "timestamp", #""2025""#, nil), Row("a year", "timestamp", "2025", nil),
+        Row("digits that may count", "timestamp", #""202501011000""#, nil),
+        Row("digits that count", "timestamp millis", #""20250101""#, "20250101"),
+        Row("digits that count", "timestamp seconds", #""20250101""#, "20250101000"),
         Row("DATE", "timestamp", #""2025-01-01""#, "1735689600000"),
         Row(
             "DATE, local", "timestamp berlin", #""2025-01-01""#, "1735686000000",

@@ -81,6 +81,33 @@ import Testing
         return value.double.map { .number($0) } ?? value
     }
 
+    @Test(arguments: ["20250101", "20250101100000"])
+    func `numbers of a backend may be dates, those of an app count`(_ digits: String) throws {
+        var bench = Bench(SpellingTable.column("timestamp millis"))
+        #expect(try bench.down(digits) == digits)
+        #expect(try Self.text(bench.up(digits).value(of: "c")) == digits)
+        bench = Bench(SpellingTable.column("timestamp"))
+        #expect(try bench.down(digits) == (digits.count == 8 ? "1735689600000" : "1735725600000"))
+        #expect(try bench.up(digits).value(of: "c")?.string != nil)
+        #expect(try bench.up("20250101").value(of: "c")?.string == "1970-01-01T05:37:30.101Z")
+    }
+
+    @Test(arguments: [("true", "Y"), ("1", "Y"), (#""true""#, "Y"), (#""Y""#, "Y"), ("0", "N"), (#""off""#, "N")])
+    func `an app's own words count beside the backend's`(value: String, sent: String) throws {
+        let record = try Bench(SpellingTable.column("boolean Y/N")).up(value)
+        #expect(record.value(of: "c")?.string == sent && record.repaired.isEmpty)
+    }
+
+    @Test func `a version that could not be read is unknown, and one that could is not`() throws {
+        var column = SpellingTable.column("number")
+        (column.isVersion, column.isReadonly) = (true, true)
+        let bench = Bench(column)
+        for (value, version) in [("0", nil), ("7", 7)] as [(String, Int64?)] {
+            let record = RecordSanitizer(table: bench.table).withoutDefaults(try bench.up(value))
+            #expect(record.version?.int64 == version && record.withheld.isEmpty)
+        }
+    }
+
     @Test func `the table has the rows of all stacks`() {
         #expect(SpellingTable.rows.count >= 120)
     }
