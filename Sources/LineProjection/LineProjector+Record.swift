@@ -160,7 +160,7 @@ extension LineProjector {
         if slice == nil, !plan.pointee.constant.isEmpty {
             return appendConstant(plan, of: shape, needsContent: needsContent, to: &output)
         }
-        if plan.pointee.reference >= 0, aliases != nil || !slice.isText {
+        if plan.pointee.reference >= 0, aliases != nil || slice.isNumber {
             return appendReference(plan, from: slice, of: shape, needsContent: needsContent, to: &output)
         }
         finishColumn(
@@ -226,5 +226,5 @@ extension LineProjector {
 
 extension JSONSlice? {
     @inline(__always)
-    fileprivate var isText: Bool { if let self, case .string = self.kind { true } else { false } }
+    fileprivate var isNumber: Bool { if let self, case .number = self.kind { true } else { false } }
 }
