@@ -52,6 +52,8 @@ final class Transfer {
     private var opened: [Int32] = []
     /// True if the kept connection that libcurl has chosen must not be used.
     private var isStale = false
+    /// True if the request was sent, be it on a connection that was dead.
+    private var isSent = false
     private var received = BodyChunk()
     private var sentBytes = 0
     let errorText: UnsafeMutablePointer<CChar>
@@ -99,14 +101,16 @@ final class Transfer {
     ///
     /// Returns false if a kept connection must not be used: bytes have come behind the answer to the request before, or
     /// its end. libcurl before 8 sends the request anyway, and takes those bytes for the answer (RFC 9112, 9.2 and 11.2).
+    /// Nor is a second one used: where one was dead, libcurl would try all that are kept, but a request is repeated only
+    /// once (RFC 9110, 9.2.2).
     func connected(_ ends: ConnectionSockets.Ends) -> Bool {
         if rind_easy_connection_count(easy) > 0 {
             sockets.add(ends, openedAs: opened)
-        } else if sockets.hasUnaskedBytes(ends) {
+        } else if isSent || sockets.hasUnaskedBytes(ends) {
             isStale = true
             return false
         }
-        isStale = false
+        (isStale, isSent) = (false, true)
         phase = .waiting
         lastSent = .now()
         return true
@@ -215,9 +219,10 @@ final class Transfer {
     ///
     /// Nothing was sent on a stale one, so any request is repeated then.
     ///
-    /// libcurl repeats a request itself, up to five times, if a kept connection dies before the first byte of the
-    /// answer: but not if that shows while the body is being sent (curl/curl#4246), nor if all five were dead. Returns
-    /// false if the request may not arrive twice, if its bytes are gone, or if a new connection has failed.
+    /// libcurl repeats a request itself if a kept connection dies before the first byte of the answer, but not if that
+    /// shows while the body is being sent (curl/curl#4246), and on the next kept connection, which ``connected(_:)``
+    /// refuses. Returns false if the request may not arrive twice, if its bytes are gone, or if a new connection has
+    /// failed.
     func beginAgain(after code: CURLcode) -> Bool {
         let isUnsent = code == CURLE_ABORTED_BY_CALLBACK && isStale
         guard isUnsent || code == CURLE_SEND_ERROR && request.isIdempotent, !isRepeated, phase != .receiving,

@@ -210,6 +210,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [HTTPRequest.Method.get, .put, .delete])
+    func `a request arrives twice at most, however many kept connections die of it`(method: HTTPRequest.Method)
+        async throws
+    {
+        let (first, second) = (NIOLockedValueBox(0), NIOLockedValueBox(0))
+        try await LoopbackServer.run { peer in
+            while let request = try await peer.readRequest() {
+                guard !request.line.contains("second") else {
+                    second.withLockedValue { $0 += 1 }
+                    return
+                }
+                // All are kept at a time.
+                first.withLockedValue { $0 += 1 }
+                while first.withLockedValue({ $0 }) < 6 { try await Task.sleep(for: .milliseconds(1)) }
+                try await peer.answer("ok")
+            }
+        } _: { server in
+            try await withReactor { reactor in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<6 {
+                        group.addTask {
+                            let response = try await reactor.execute(CurlRequest(url: "\(server.url)/first"))
+                            _ = try await response.body.collect(upTo: 10)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let error = await #expect(throws: CurlError.self) {
+                    try await reactor.execute(CurlRequest(method: method, url: "\(server.url)/second"))
+                }
+                #expect(error?.code == "backend.closed" && error?.mayHaveReachedServer == true)
+            }
+            #expect(second.withLockedValue { $0 } == 2 && server.connectionCount == 7)
+        }
+    }
+
     @Test func `what may arrive twice gets over connections that end while it is being sent`() async throws {
         try await LoopbackServer.run { peer in
             // The end of the connection meets the next request at a different moment each time.

@@ -81,9 +81,11 @@ import Testing
             try await peer.write("HTTP/1.1 400 Bad Request\r\n\r\n")
         } _: { server in
             try await withReactor { reactor in
-                let error = await #expect(throws: CurlError.self) {
-                    try await reactor.execute(CurlRequest(url: "https://127.0.0.1:\(server.port)/"))
-                }
+                var request = CurlRequest(url: "https://127.0.0.1:\(server.port)/")
+                // The answer may be long in coming beside other tests.
+                request.timeouts.connect = .seconds(100)
+                let asking = request
+                let error = await #expect(throws: CurlError.self) { try await reactor.execute(asking) }
                 #expect(error?.code == "backend.tls")
             }
         }
