@@ -3,6 +3,14 @@
 
 import HTTPTypes
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 extension BackendError {
     /// Creates the error for a status other than 2xx.
     init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
@@ -23,13 +31,17 @@ enum RetryAfter {
 
     /// Returns the time to wait; nil if the answer has none that is understood.
     ///
-    /// A date is compared with the answer's own `Date`, so that the two clocks need not agree.
+    /// A date is compared with the answer's own `Date`, so that the two clocks need not agree; without one, with this
+    /// machine's. A fraction of a second, which no standard knows, counts as a whole one.
     static func duration(in fields: HTTPFields) -> Duration? {
         guard let value = fields[.retryAfter] else { return nil }
-        if !value.isEmpty, value.utf8.allSatisfy({ (48...57).contains($0) }) {
-            return Int64(value).map { min(.seconds($0), longest) } ?? longest
+        if let first = value.utf8.first, (48...57).contains(first),
+            value.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }), let seconds = Double(value)
+        {
+            return .seconds(min(seconds.rounded(.up), Double(longest.components.seconds)))
         }
-        guard let then = seconds(ofDate: value), let now = fields[.date].flatMap(seconds(ofDate:)) else { return nil }
+        guard let then = seconds(ofDate: value) else { return nil }
+        let now = fields[.date].flatMap(seconds(ofDate:)) ?? Int64(time(nil))
         return min(.seconds(max(0, then - now)), longest)
     }
 

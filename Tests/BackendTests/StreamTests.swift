@@ -112,6 +112,21 @@ import Testing
         Failure(
             answer: Answer(status: "429 Too Many Requests", fields: ["Retry-After: 99999999999999999999"]),
             code: "backend.busy", matches: { if case .busy(429, .seconds(86_400)) = $0 { true } else { false } }),
+        Failure(
+            answer: Answer(status: "429 Too Many Requests", fields: ["Retry-After: 1.25"]), code: "backend.busy",
+            matches: { if case .busy(429, .seconds(2)) = $0 { true } else { false } }),
+        Failure(
+            answer: Answer(status: "429 Too Many Requests", fields: ["Retry-After: 1.2.5"]), code: "backend.busy",
+            matches: { if case .busy(429, nil) = $0 { true } else { false } }),
+        // Without a `Date`, the machine's clock counts.
+        Failure(
+            answer: Answer(
+                status: "503 Service Unavailable", fields: ["Retry-After: Mon, 01 Jan 2024 00:00:01 GMT"]),
+            code: "backend.busy", matches: { if case .busy(503, .seconds(0)) = $0 { true } else { false } }),
+        Failure(
+            answer: Answer(
+                status: "503 Service Unavailable", fields: ["Retry-After: Fri, 01 Jan 2999 00:00:01 GMT"]),
+            code: "backend.busy", matches: { if case .busy(503, .seconds(86_400)) = $0 { true } else { false } }),
         Failure(answer: Answer(status: "404 Not Found"), code: "backend.refused"),
         Failure(answer: Answer(status: "500 Oh"), code: "backend.failed", matches: { $0.isTransient }),
         Failure(
