@@ -76,6 +76,12 @@ extension KeyTable {
             summary: "How long the body of a sync request may take, and a second more for each 2 KiB that have come.",
             about: "A slower one is answered 408. What passes through has no such limit."),
         .setting(
+            "limits", "keep_alive", at: \.limits.keepAlive, as: .duration(.milliseconds(10) ... .seconds(3600)),
+            restart: true, summary: "How long a client's connection may wait for its next request.",
+            about: """
+                A proxy or balancer in front must close its idle connections first, or some requests meet one that is being                 closed: set this longer than its own time (60 s with AWS, 600 s with Google Cloud).
+                """),
+        .setting(
             "limits", "send_timeout", at: \.limits.sendTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),
             restart: true, summary: "How long a client may take nothing of its answer.",
             about: """

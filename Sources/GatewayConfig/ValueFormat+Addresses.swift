@@ -137,16 +137,18 @@ extension ValueFormat where Value == PathPattern {
 }
 
 extension ValueFormat where Value == String {
-    /// `scheme://host[:port]`, or `*`.
+    /// `scheme://host[:port]` (RFC 6454, 6.2), or `*`; the host `.` is what Electron's apps have (`app://.`).
     static var origin: Self {
         text("origin").checked { text, shown in
             if text == "*" { return nil }
             let scheme = text.prefix { $0 != ":" }
             let rest = text.dropFirst(scheme.count + 3)
-            let isScheme = !scheme.isEmpty && scheme.allSatisfy { $0.isASCII && ($0.isLetter || "+-.".contains($0)) }
-            guard isScheme, text.dropFirst(scheme.count).hasPrefix("://"), text == text.lowercased(),
-                let address = HostAndPort.split(String(rest)), address.port.map({ (1...65_535).contains($0) }) ?? true
-            else {
+            // RFC 3986, 3.1.
+            let isScheme =
+                scheme.first?.isLetter == true
+                && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+            let isHost = HostAndPort.split(String(rest)).map { (1...65_535).contains($0.port ?? 1) } ?? (rest == ".")
+            guard isScheme, isHost, text.dropFirst(scheme.count).hasPrefix("://"), text == text.lowercased() else {
                 return (
                     "expected an origin such as 'https://app.example.com', found '\(shown)'",
                     "an origin is scheme, host and port in lower case, without a path"

@@ -122,10 +122,11 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase("gateway", "pull_path", good: paths + ["", "/a, /b/{c}"], bad: notPaths + ["/a,/a", "/a,,/b"]),
         KeyCase("gateway", "push_path", good: paths + ["", "/a, /b/{c}"], bad: notPaths + ["/a,/a", "/a,,/b"]),
         KeyCase(
-            "gateway", "cors_origins", good: ["", "*", "https://app.test, http://localhost:3000"],
+            "gateway", "cors_origins",
+            good: ["", "*", "https://app.test, http://localhost:3000", "myapp1://localhost, app://., a+b-c.d://x"],
             bad: [
                 "app.test", "https://app.test/", "https://", "HTTPS://app.test", "https://a.test:x", "https://a.test:0",
-                "https://a.test:65536", "null",
+                "https://a.test:65536", "null", "1app://localhost", "app://..", "app://./",
             ]),
         .duration("gateway", "shutdown_grace", low: "0s", below: nil, high: "10m", above: "601s"),
         .duration("gateway", "shutdown_delay", low: "0s", below: nil, high: "10m", above: "601s"),
@@ -308,6 +309,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .duration("limits", "body_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .integer("limits", "body_rate", low: 0, high: 1_000_000_000),
         .duration("limits", "body_time", low: "10ms", below: "9ms", high: "1d", above: "2d"),
+        .duration("limits", "keep_alive", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .duration("limits", "send_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .integer("limits", "send_rate", low: 0, high: 1_000_000_000),
         .size("limits", "memory", low: "0B", below: nil, high: "16384GiB", above: "16385GiB"),

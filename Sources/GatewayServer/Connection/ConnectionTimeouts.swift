@@ -33,6 +33,7 @@ package struct ConnectionTimeouts: Hashable, Sendable {
 
     /// Creates the usual timeouts, with those of the configuration.
     package init(_ limits: Configuration.Limits) {
+        keepAlive = TimeAmount(limits.keepAlive)
         body = TimeAmount(limits.bodyTimeout)
         bodyRate = limits.bodyRate
         send = TimeAmount(limits.sendTimeout)
