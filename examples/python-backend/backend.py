@@ -328,13 +328,13 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
 
-def main():
-    parser = argparse.ArgumentParser(description="A backend for Rind with two users, ada-token and bob-token.")
+def main(description, handler, prepare):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--port", type=int, default=8791, help="0 takes a free one")
     parser.add_argument("--file", default="backend.db", help="the SQLite file")
     arguments = parser.parse_args()
-    set_up(arguments.file)
-    server = ThreadingHTTPServer(("127.0.0.1", arguments.port), Handler)
+    prepare(arguments.file)
+    server = ThreadingHTTPServer(("127.0.0.1", arguments.port), handler)
     server.file = arguments.file
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     try:
@@ -344,4 +344,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main("A backend for Rind with two users, ada-token and bob-token.", Handler, set_up)

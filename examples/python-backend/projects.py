@@ -9,10 +9,7 @@
 Whoever asks for a project of others is answered 403 at each of them, and for one that does not exist 404: the gateway
 writes nothing for a scope that the backend has not accepted.
 """
-import argparse
 import json
-import sys
-from http.server import ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote
 
 import backend
@@ -96,22 +93,11 @@ def database(file, scope):
     return f"{file}.{scope.encode().hex()}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description="A backend for Rind with one database for each project.")
-    parser.add_argument("--port", type=int, default=8791, help="0 takes a free one")
-    parser.add_argument("--file", default="backend.db", help="the beginning of the names of the SQLite files")
-    arguments = parser.parse_args()
-    backend.set_up(arguments.file)
+def set_up(file):
+    backend.set_up(file)
     for scope in MEMBERS:
-        backend.set_up(database(arguments.file, scope))
-    server = ThreadingHTTPServer(("127.0.0.1", arguments.port), Handler)
-    server.file = arguments.file
-    print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        sys.exit(0)
+        backend.set_up(database(file, scope))
 
 
 if __name__ == "__main__":
-    main()
+    backend.main("A backend for Rind with one database for each project.", Handler, set_up)
