@@ -12,20 +12,6 @@ import Testing
     /// What the two loopback sockets and the gateway together may hold; everything beyond waits at its source.
     static let bound = 48 << 20
 
-    /// Waits until a count has stopped to grow, or has reached `end`.
-    func steady(_ count: NIOLockedValueBox<Int>, end: Int) async throws -> Int {
-        var last = -1
-        var unchanged = 0
-        while unchanged < 10 {
-            let now = count.withLockedValue { $0 }
-            if now >= end { return now }
-            unchanged = now == last && now > 0 ? unchanged + 1 : 0
-            last = now
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        return last
-    }
-
     @Test func `a slow reader stops the server, and later gets every byte`() async throws {
         let size = 200 << 20
         let written = NIOLockedValueBox(0)

@@ -224,10 +224,9 @@ import Testing
                     }
                 }
                 try await reactor.perform(request) { response in
-                    let flow = FlowTests()
-                    #expect(try await flow.steady(written, end: size) < size / 2)
+                    #expect(try await steady(written, end: size) < size / 2)
                     mayRead.add(())
-                    #expect(try await flow.steady(sent, end: size) < size / 2)
+                    #expect(try await steady(sent, end: size) < size / 2)
                     #expect(taken.withLockedValue { $0 } == size)
                     var received = 0
                     for try await bytes in response.body { received += bytes.readableBytes }

@@ -76,7 +76,7 @@ import Testing
                     try await tunnel.send(TunnelTests.upgrade())
                     _ = try await tunnel.read(through: "\r\n\r\n")
                     // What fits into the buffers on the way is no reason to cut.
-                    _ = try await TunnelTests.steady(pieces, end: .max)
+                    _ = try await steady(pieces, end: .max)
                     await group.triggerGracefulShutdown()
                     while !log.lines.contains(where: { $0.metadata["status"] == "101" }) { await Task.yield() }
                     _ = try await tunnel.countToEnd()

@@ -218,13 +218,18 @@ import Testing
         }
     }
 
+    /// Accepts a tunnel and says nothing in it until its end.
+    private static func silent(_ peer: Peer, _ ended: Events<Void>) async throws {
+        _ = try await peer.readHead()
+        try await peer.write(accepted)
+        await peer.waitForEnd()
+        ended.add(())
+    }
+
     @Test func `a tunnel in which no byte moves is closed on both sides`() async throws {
         let ended = Events(of: Void.self)
-        try await Self.with(changing: { $0.limits.tunnelIdle = .milliseconds(400) }) { peer in
-            _ = try await peer.readHead()
-            try await peer.write(Self.accepted)
-            await peer.waitForEnd()
-            ended.add(())
+        try await Self.with(changing: { $0.limits.tunnelIdle = .milliseconds(400) }) {
+            try await Self.silent($0, ended)
         } _: { stage in
             try await RawClient.connect(to: stage.port) { client in
                 try await client.send(Self.upgrade())
@@ -280,11 +285,8 @@ import Testing
 
     @Test func `a client that has gone ends the backend's side`() async throws {
         let ended = Events(of: Void.self)
-        try await Self.with { peer in
-            _ = try await peer.readHead()
-            try await peer.write(Self.accepted)
-            await peer.waitForEnd()
-            ended.add(())
+        try await Self.with {
+            try await Self.silent($0, ended)
         } _: { stage in
             try await RawClient.connect(to: stage.port) { client in
                 try await client.send(Self.upgrade())
@@ -326,11 +328,11 @@ import Testing
                             written.withLockedValue { $0 += 1 << 20 }
                         }
                     }
-                    #expect(try await Self.steady(written, end: size) < size / 2)
+                    #expect(try await steady(written, end: size) < size / 2)
                     mayRead.add(())
                     try await group.waitForAll()
                 }
-                #expect(try await Self.steady(sent, end: size) < size / 2)
+                #expect(try await steady(sent, end: size) < size / 2)
                 #expect(try await client.countToEnd() == size)
             }
         }
@@ -352,19 +354,6 @@ import Testing
                 #expect(line.metadata["end"] == "idle" && line.metadata["cut"] == "true")
             }
         }
-    }
-
-    /// Waits until a count has stopped to grow, or has reached `end`.
-    static func steady(_ count: NIOLockedValueBox<Int>, end: Int) async throws -> Int {
-        var (last, unchanged) = (-1, 0)
-        while unchanged < 10 {
-            let now = count.withLockedValue { $0 }
-            if now >= end { return now }
-            unchanged = now == last && now > 0 ? unchanged + 1 : 0
-            last = now
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        return last
     }
 }
 
