@@ -6,8 +6,8 @@ enum SpellingManual {
     static let text = """
         **Values** are read by one table of spellings, from lines and from pushes alike. What says the same as a value of
         the column's type is converted; anything else is the column's default (`default VALUE`, or `""`, 0, false, or
-        null with `?`), is counted by column, named in the log once an hour, and never sent back over the backend's
-        value.
+        null with `?`), and is counted by column. What cannot be read in a line is named in the log once an hour, and its
+        default never goes back over the backend's value.
 
         | column | is also read from | is not, and becomes the default |
         |---|---|---|
