@@ -95,7 +95,7 @@ extension BackendError {
     fileprivate var isAboutAnswer: Bool {
         switch self {
         case .busy, .refused, .ackRefused, .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
-            .malformedAnswer:
+            .malformedAnswer, .resultsMissing:
             true
         case .transport, .credentialRefused, .typesRefused, .circuitOpen, .invalidCall, .unsafeValue, .notConfigured:
             false

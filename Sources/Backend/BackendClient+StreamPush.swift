@@ -1,48 +1,36 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Curl
+package import Curl
 import HTTPTypes
 import JSONBytes
-package import NIOCore
+import NIOCore
 
 extension BackendClient {
-    /// Sends operations that are ready in memory; see ``pushStream(_:count:key:_:)``.
-    package func pushStream(
-        _ operations: ByteBuffer, count: Int, key: String, _ credentials: ForwardedCredentials
-    ) async throws(BackendError) -> StreamPushResult {
-        try await push(.bytes(operations), count: count, key: key, as: credentials)
-    }
-
-    /// Sends operations while they are made, as one request that the backend applies in one transaction or not at all.
+    /// Sends operations as one request that the backend applies in one transaction or not at all.
     ///
     /// The backend keeps the answer under the key for at least 24 hours: the same operations may be sent again under
     /// the same key, and are not applied twice.
     ///
     /// - Parameters:
-    ///   - operations: Lines as ``StreamPushOperation/append(to:)`` makes them, in chunks that may end anywhere.
-    ///   - count: The number of lines; an answer with a result for any other line is malformed.
+    ///   - operations: Lines as ``StreamPushOperation/append(to:)`` makes them. They should have a length: many servers
+    ///     read nothing of a body that comes in chunks, and answer as if it were empty.
+    ///   - count: The number of lines. An answer with a result for any other line is malformed, and one that applies
+    ///     them must have a result for each (docs/BACKEND-PROTOCOL.md, 8.6).
     ///   - key: The idempotency key: 1 to 255 visible ASCII characters, reused for the same operations only.
     ///   - credentials: The caller's.
     /// - Returns: The results of the lines: either all operations were applied, or none.
     /// - Throws: ``BackendError``; if its ``BackendError/isOutcomeUnknown`` is true, the push may have been applied:
     ///   send it again with the same key.
     package func pushStream(
-        _ operations: some AsyncSequence<ByteBuffer, any Error> & Sendable, count: Int, key: String,
-        _ credentials: ForwardedCredentials
-    ) async throws(BackendError) -> StreamPushResult {
-        try await push(.sequence(operations, length: nil), count: count, key: key, as: credentials)
-    }
-
-    private func push(
-        _ body: CurlRequest.Body, count: Int, key: String, as credentials: ForwardedCredentials
+        _ operations: CurlRequest.Body, count: Int, key: String, _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> StreamPushResult {
         guard let call = settings.streamPush else { throw .notConfigured("push") }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidCall("the idempotency key is not 1 to 255 visible characters")
         }
         return try await telling(of: .push, call, as: credentials) { () throws(BackendError) in
-            try await send(call, CallValues(), as: credentials, adjust: { $0.push(body, key: key) }) {
+            try await send(call, CallValues(), as: credentials, adjust: { $0.push(operations, key: key) }) {
                 try await result(of: $0, count, credentials)
             }
         }
@@ -67,6 +55,8 @@ extension BackendClient {
             return .refused(refused)
         }
         guard refused.isEmpty else { throw .malformedAnswer("the push is applied, and a line is refused") }
+        // Who has not read a line has no result for it: the line may be lost.
+        guard lines.count == count else { throw .resultsMissing(count - lines.count, of: count) }
         return .applied(lines)
     }
 }

@@ -9,9 +9,7 @@ package enum BackendError: Error, Sendable {
     case transport(CurlError)
     /// The backend does not accept the caller's credential (401, 403).
     case credentialRefused(status: Int)
-    /// The backend refused the stream request, and its answer names these of the requested types.
-    ///
-    /// Some backends list the types that they do know instead, so this is only a hint for operators.
+    /// The backend refused the stream request, and its answer names these types: maybe those that it does know.
     case typesRefused([String])
     /// The backend asks for a pause (429, 503).
     case busy(status: Int, retryAfter: Duration?)
@@ -35,6 +33,8 @@ package enum BackendError: Error, Sendable {
     case answerTooLarge(limit: Int)
     /// The answer is not as agreed.
     case malformedAnswer(String)
+    /// The backend says that it has applied a push, and has no result for so many lines, which it may not have read.
+    case resultsMissing(Int, of: Int)
     /// The call cannot be made with these values; nothing was sent.
     case invalidCall(String)
     /// The value for this placeholder would make the call reach another address, or one that servers read differently;
@@ -71,6 +71,7 @@ package enum BackendError: Error, Sendable {
         case .encoding: "backend.encoding"
         case .answerTooLarge: "backend.answer_too_large"
         case .malformedAnswer: "backend.answer"
+        case .resultsMissing: "backend.results_missing"
         case .invalidCall, .unsafeValue: "backend.call"
         case .notConfigured: "backend.not_configured"
         }
@@ -85,7 +86,8 @@ package enum BackendError: Error, Sendable {
         // A proxy may answer with these while the backend behind it carries on.
         case .busy(let status, _): status >= 500
         case .refused(let status): status == 408
-        case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer: true
+        case .failed, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer, .resultsMissing:
+            true
         case .credentialRefused, .typesRefused, .circuitOpen, .ackRefused, .invalidCall, .unsafeValue, .notConfigured:
             false
         }
@@ -125,6 +127,8 @@ extension BackendError: CustomStringConvertible {
         case .encoding(let text): "the encoding of the backend's answer is wrong: \(text)"
         case .answerTooLarge(let limit): "the backend's answer has more than \(limit) bytes"
         case .malformedAnswer(let text): "the backend's answer is not what was agreed on: \(text)"
+        case .resultsMissing(let missing, let count):
+            "the backend has applied a push, with no result for \(missing) of its \(count) lines: were they read?"
         case .invalidCall(let text): "the backend cannot be called: \(text)"
         case .unsafeValue(let name): "the backend cannot be called: the value for {\(name)} is unsafe in a path"
         case .notConfigured(let name): "the configuration has no call '\(name)'"

@@ -9,6 +9,8 @@ package struct DemoFault: Sendable {
         case status(Int, retryAfter: Int? = nil)
         /// The request is carried out, with any result, and this status is the answer.
         case statusAfterwards(Int)
+        /// The request is not carried out, and the answer is a success with this body.
+        case success(body: String)
         /// The connection is closed; the request is not carried out.
         case loseRequest
         /// The request is carried out and the connection closed without an answer.

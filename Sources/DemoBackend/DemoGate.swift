@@ -56,6 +56,10 @@ struct DemoGate: RouterMiddleware {
         case .statusAfterwards(let code)?:
             _ = try await Self.answering { try await next(request, context) }
             throw Self.failure(code)
+        case .success(let body)?:
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(string: body)))
         case .loseRequest?: return nil
         case .loseAnswer?:
             _ = try await Self.answering { try await next(request, context) }

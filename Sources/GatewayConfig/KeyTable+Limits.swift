@@ -164,7 +164,8 @@ extension KeyTable {
         .setting(
             "push", "receipt_window", at: \.push.receiptWindow,
             as: .duration(.milliseconds(10) ... .seconds(120), zero: "not at all"),
-            summary: "How long the answer to a push is remembered for the very same push."),
+            summary: "How long the answer to a push is remembered for the very same push.",
+            about: "The user's next pull or other push ends that earlier."),
     ]
 
     static let spool: [Key] = [

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Curl
 import GatewayTesting
 import NIOCore
 import SyncModel
@@ -126,7 +127,7 @@ import Testing
                 { _ = try await $0.list(caller) },
                 { try await $0.forget(namespaces: ["A"], caller) },
                 { try await $0.forgetAll(caller) },
-                { _ = try await $0.pushStream(ByteBuffer(), count: 0, key: "k", caller) },
+                { _ = try await $0.pushStream(.none, count: 0, key: "k", caller) },
             ]
             for attempt in attempts {
                 let error = await #expect(throws: BackendError.self) { try await attempt(backend.client) }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Curl
 import GatewayTesting
 import JSONBytes
 import NIOCore
@@ -35,7 +36,10 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a push is one request under its key`(isStreamed: Bool) async throws {
-        let body = #"{"results":[{"line":0,"outcome":"ok","id":"backend-1"},{"line":1,"outcome":"ok","id":1.7e1}]}"#
+        let body = #"""
+            {"results":[{"line":1,"outcome":"ok","id":1.7e1},{"line":0,"outcome":"ok","id":"backend-1"},
+            {"line":2,"outcome":"ok"}]}
+            """#
         try await ScriptedBackend.run(answer: Answer(body: body)) { backend in
             let result: StreamPushResult
             if isStreamed {
@@ -46,14 +50,16 @@ import Testing
                     }
                     continuation.finish()
                 }
-                result = try await backend.client.pushStream(pieces, count: 3, key: "key-1", caller)
+                result = try await backend.client.pushStream(
+                    .sequence(pieces, length: nil), count: 3, key: "key-1", caller)
             } else {
-                result = try await backend.client.pushStream(Self.bytes, count: 3, key: "key-1", caller)
+                result = try await backend.client.pushStream(.bytes(Self.bytes), count: 3, key: "key-1", caller)
             }
             #expect(
                 result
                     == .applied([
-                        .init(line: 0, outcome: .ok, id: "backend-1"), .init(line: 1, outcome: .ok, id: "17"),
+                        .init(line: 1, outcome: .ok, id: "17"), .init(line: 0, outcome: .ok, id: "backend-1"),
+                        .init(line: 2, outcome: .ok),
                     ]))
             let request = try #require(backend.requests.first)
             #expect(backend.requests.count == 1)
@@ -72,7 +78,7 @@ import Testing
             {"line":2,"outcome":"rejected","message":"\#(String(repeating: "x", count: 5000))"}]}
             """#
         try await ScriptedBackend.run(answer: Answer(status: status, body: body)) { backend in
-            let result = try await backend.client.pushStream(Self.bytes, count: 3, key: "k", caller)
+            let result = try await backend.client.pushStream(.bytes(Self.bytes), count: 3, key: "k", caller)
             let cut = String(repeating: "x", count: 200) + "…"
             #expect(
                 result
@@ -101,6 +107,10 @@ import Testing
             answer: Answer(body: #"{"results":[{"line":0,"outcome":"ok"},{"line":0,"outcome":"ok"}]}"#),
             code: "backend.answer"),
         Unclear(answer: Answer(body: #"{"results":[{"line":0,"outcome":"conflict"}]}"#), code: "backend.answer"),
+        Unclear(answer: Answer(body: #"{"results":[]}"#), code: "backend.results_missing"),
+        Unclear(
+            answer: Answer(body: #"{"results":[{"line":2,"outcome":"ok"},{"line":0,"outcome":"ok"}]}"#),
+            code: "backend.results_missing"),
         Unclear(
             answer: Answer(status: "409 Conflict", body: #"{"results":[{"line":0,"outcome":"ok"}]}"#),
             code: "backend.answer"),
@@ -114,7 +124,7 @@ import Testing
     func `an answer that is neither yes nor no leaves the push unknown`(unclear: Unclear) async throws {
         try await ScriptedBackend.run(answer: unclear.answer) { backend in
             let error = await #expect(throws: BackendError.self) {
-                try await backend.client.pushStream(Self.bytes, count: 3, key: "k", caller)
+                try await backend.client.pushStream(.bytes(Self.bytes), count: 3, key: "k", caller)
             }
             #expect(error?.code == unclear.code)
             #expect(error?.isOutcomeUnknown == unclear.isUnknown)
@@ -125,15 +135,15 @@ import Testing
         try await ScriptedBackend.run { request, peer in
             // Applied, and the answer is lost, until the key is seen again on another connection.
             if peer.number == 1 { throw CancellationError() }
-            try await peer.answer(#"{"results":[]}"#)
+            try await peer.answer(#"{"results":[{"line":0,"outcome":"ok"}]}"#)
         } _: { backend in
             let error = await #expect(throws: BackendError.self) {
-                try await backend.client.pushStream(Self.bytes, count: 3, key: "same", caller)
+                try await backend.client.pushStream(.bytes(Self.bytes), count: 1, key: "same", caller)
             }
             #expect(error?.code == "backend.closed")
             #expect(error?.isOutcomeUnknown == true)
-            let again = try await backend.client.pushStream(Self.bytes, count: 3, key: "same", caller)
-            #expect(again == .applied([]))
+            let again = try await backend.client.pushStream(.bytes(Self.bytes), count: 1, key: "same", caller)
+            #expect(again == .applied([.init(line: 0, outcome: .ok)]))
             #expect(backend.requests.map { $0.field("idempotency-key") } == ["same", "same"])
         }
     }
@@ -146,7 +156,7 @@ import Testing
                 continuation.finish(throwing: Broken())
             }
             let error = await #expect(throws: BackendError.self) {
-                try await backend.client.pushStream(pieces, count: 1, key: "k", caller)
+                try await backend.client.pushStream(.sequence(pieces, length: nil), count: 1, key: "k", caller)
             }
             #expect(error?.code == "backend.upload")
             // The body was never finished, so the backend has no whole request.
@@ -161,7 +171,7 @@ import Testing
             try await peer.answer(#"{"results":["# + String(repeating: " ", count: 2000))
         } _: { backend in
             let error = await #expect(throws: BackendError.self) {
-                try await backend.client.pushStream(Self.bytes, count: 3, key: "k", caller)
+                try await backend.client.pushStream(.bytes(Self.bytes), count: 3, key: "k", caller)
             }
             #expect(error?.code == "backend.answer_too_large")
             #expect(error?.isOutcomeUnknown == true)
@@ -172,7 +182,7 @@ import Testing
     func `a key that is none is refused before anything is sent`(key: String) async throws {
         try await ScriptedBackend.run(answer: Answer()) { backend in
             let error = await #expect(throws: BackendError.self) {
-                try await backend.client.pushStream(Self.bytes, count: 3, key: key, caller)
+                try await backend.client.pushStream(.bytes(Self.bytes), count: 3, key: key, caller)
             }
             #expect(error?.code == "backend.call")
             #expect(backend.requests.isEmpty)

@@ -143,7 +143,7 @@ extension Peer.Request {
 }
 
 /// Waits in real time; what time it is nobody asks.
-private struct PlainClock: WallClock {
+struct PlainClock: WallClock {
     let now: Instant = 0
     func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .milliseconds(milliseconds)) }
 }

@@ -302,7 +302,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"%X\r\n%b\r\n" % (len(text), text))
 
     def read_body(self):
-        """The body, whole. A push comes in chunks, since its length is not known when it begins [8]."""
+        """The body, whole: a server that does not read it must never answer that it has applied it [8.6]."""
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             return self.rfile.read(self.checked(int(self.headers.get("Content-Length") or 0)))
         body = b""

@@ -139,7 +139,7 @@ extension GatewayError {
         case .transport, .failed, .encoding:
             self.init(status: 502, code: error.code, message: Self.later, retryAfter: 5, cause: cause)
         case .typesRefused, .refused, .ackRefused, .unexpectedStatus, .contentType, .answerTooLarge, .malformedAnswer,
-            .invalidCall, .unsafeValue, .notConfigured:
+            .resultsMissing, .invalidCall, .unsafeValue, .notConfigured:
             self.init(
                 status: 502, code: error.code, message: "The server did not understand. Please contact support.",
                 cause: cause)

@@ -2,18 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Curl
 import JSONBytes
 import NIOCore
 import SyncMachines
 import SyncModel
 
-/// Makes the lines of a stream push (`docs/BACKEND-PROTOCOL.md`), batch by batch, while they are sent.
+/// Makes the lines of a stream push (`docs/BACKEND-PROTOCOL.md`), batch by batch.
 struct OperationLines: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
     typealias Failure = any Error
 
     /// The number of bytes of lines that are gathered before they are sent.
-    private static let batchSize = 64 * 1_024
+    private static let batchSize = 64 << 10
+    /// The number of bytes of lines that are kept until they are sent.
+    private static let keptSize = 1 << 20
 
     let operations: [PushOperation]
     let reader: OperationReader
@@ -21,6 +24,20 @@ struct OperationLines: AsyncSequence, Sendable {
     let base: CheckpointVector?
     /// The namespace of the tokens that stand for everything up to them.
     let completeNamespace: String
+
+    /// Returns the lines as a body whose length is known, because many servers read nothing of any other.
+    ///
+    /// Few lines are kept. Many are made twice: now, to know their length, and while they are sent.
+    func body() throws -> CurlRequest.Body {
+        var lines = makeAsyncIterator()
+        var kept = ByteBuffer()
+        var length = 0
+        while let batch = try lines.nextBatch() {
+            length += batch.readableBytes
+            if length <= Self.keptSize { kept.writeImmutableBuffer(batch) } else { kept = ByteBuffer() }
+        }
+        return length <= Self.keptSize ? .bytes(kept) : .sequence(self, length: Int64(length))
+    }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(lines: self, rest: operations[...]) }
 
@@ -31,7 +48,11 @@ struct OperationLines: AsyncSequence, Sendable {
         let lines: OperationLines
         var rest: ArraySlice<PushOperation>
 
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? { try nextBatch() }
+
+        mutating func next() async throws -> ByteBuffer? { try nextBatch() }
+
+        mutating func nextBatch() throws -> ByteBuffer? {
             guard !rest.isEmpty else { return nil }
             var batch = ByteBuffer()
             while batch.readableBytes < OperationLines.batchSize, let operation = rest.popFirst() {
@@ -39,8 +60,6 @@ struct OperationLines: AsyncSequence, Sendable {
             }
             return batch
         }
-
-        mutating func next() async throws -> ByteBuffer? { try await next(isolation: nil) }
     }
 
     private func line(of operation: PushOperation) throws -> StreamPushOperation {

@@ -193,7 +193,7 @@ extension PushRecoveryAnswer {
                 .failedHere
             case .transport, .busy, .failed: .failed
             case .ackRefused, .typesRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
-                .malformedAnswer, .invalidCall, .unsafeValue, .notConfigured:
+                .malformedAnswer, .resultsMissing, .invalidCall, .unsafeValue, .notConfigured:
                 .other
             }
     }

@@ -21,7 +21,7 @@ extension PushRunner: Effects {
         switch action {
         case .loadContext: return .context(try await loadContext())
         case .confirm(let cursor): try await acceptance.confirm(cursor)
-        case .findReceipt: return .receipt(try await findReceipt())
+        case .findReceipt: return .receipt(try await receipts.find(scope, &acceptance))
         case .checkConflicts: return try await checkConflicts()
         case .verifyCredential: try await acceptance.obtain()
         case .noteSeen:
@@ -39,8 +39,11 @@ extension PushRunner: Effects {
             try await acceptance.obtain()
             await notes.scheduleRedelivery(records)
         case .sendAll(let base, let without, let batch):
+            try await receipts.endOthers(scope, &acceptance)
             return try await sendAll(base: base, without: without, batch: batch)
-        case .send(let indices): return await send(indices, of: machine)
+        case .send(let indices):
+            try await receipts.endOthers(scope, &acceptance)
+            return await send(indices, of: machine)
         case .readClock: return .clock(scope.now)
         case .sleep(let milliseconds): try await services.clock.sleep(milliseconds: milliseconds)
         case .findRoom(let indices): return .room(quarantine.hasRoom(for: indices))
@@ -50,7 +53,7 @@ extension PushRunner: Effects {
         case .saveReceipt:
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await removeQuarantined(machine.taken)
-            await saveReceipt(PushAnswerMaker(scope, rejected: machine.rejected))
+            await receipts.save(PushAnswerMaker(scope, rejected: machine.rejected), scope)
         case .answer, .answerFromReceipt, .refuse, .fail, .rethrow: throw PushFailure.unexpectedEvent
         }
         return .done
@@ -69,7 +72,7 @@ extension PushRunner: Effects {
         case .answerFromReceipt:
             logger.info("a push came again and was answered as before")
             await PushedVersion(scope: scope, pusher: pusher).write()
-            return reply.answer(receipt ?? reply.receipt)
+            return reply.answer(receipts.found ?? reply.receipt)
         case .refuse(let refusal, let applied):
             if applied > 0 { logHalfApplied(applied) }
             await leave(machine, dropsNotes: true)
@@ -154,13 +157,6 @@ extension PushRunner {
         }
     }
 
-    /// Runs the last write of a client's push, which gives the lease back.
-    ///
-    /// A retry runs before a push or a pull, whose last write that is.
-    func lastWrite(_ write: () async throws -> Void) async throws {
-        if scope.isRetry { try await write() } else { try await LeaseKeeper.givingBack(write) }
-    }
-
     private func logHalfApplied(_ applied: Int) {
         let code = applied > 0 ? "push.half_applied" : PushFailure.unknownOutcome.rawValue
         logger.error(
@@ -172,21 +168,6 @@ extension PushRunner {
     private mutating func count(_ refusal: PushRefusal) {
         guard refusal.kind == .conflict else { return }
         for record in refusal.records { scope.figures.conflicts[record.table, default: 0] += 1 }
-    }
-
-    /// Stores the receipt.
-    ///
-    /// A failure is only logged: the push was applied, and its client must get that answer.
-    private func saveReceipt(_ reply: PushAnswerMaker) async {
-        guard let kept = reply.keptReceipt(digest) else { return }
-        do {
-            try await lastWrite {
-                try await scope.store.saveReceipt(
-                    kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
-            }
-        } catch {
-            logger.notWritten("could not store the receipt of an applied push", error)
-        }
     }
 }
 

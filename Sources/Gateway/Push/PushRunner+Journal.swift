@@ -118,7 +118,7 @@ extension PushRunner {
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await removeQuarantined(machine.taken)
             written.receipt =
-                keepsReceipt ? PushAnswerMaker(scope, rejected: machine.rejected).keptReceipt(digest) : nil
+                keepsReceipt ? PushAnswerMaker(scope, rejected: machine.rejected).keptReceipt(receipts.digest) : nil
         case .refused(let refusal):
             let record = refusal.records.first
             written.failure = PushJournal.Failure(
@@ -134,7 +134,7 @@ extension PushRunner {
         self.journal = nil
         defer { leave(journal) }
         do {
-            try await lastWrite { try await scope.store.endPush(written, of: journal.id, at: scope.now) }
+            try await scope.lastWrite { try await scope.store.endPush(written, of: journal.id, at: scope.now) }
         } catch StateError.tooLarge where written.receipt != nil {
             logger.notWritten("could not store the receipt of an applied push", StateError.tooLarge("receipt"))
             written.receipt = nil

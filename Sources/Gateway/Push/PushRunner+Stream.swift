@@ -26,7 +26,8 @@ extension PushRunner {
         if services.makesIDs { services.making.begin(scope.principal) }
         defer { if services.makesIDs { services.making.end(scope.principal) } }
         let result = try await backend.pushStream(
-            lines, count: lines.operations.count, key: key(without: without, batch: batch), identity.forwarded)
+            try lines.body(), count: lines.operations.count, key: key(without: without, batch: batch),
+            identity.forwarded)
         switch result {
         case .applied(let results):
             // The ids are in this answer only.

@@ -22,11 +22,10 @@ struct PushRunner {
     private(set) var pusher: PushedVersion.Pusher?
     /// The ways in which it did not get on last.
     private var troubles: Set<DeviceTrouble.Kind> = []
-    let digest: String
+    var receipts: PushReceipts
     var acceptance: Acceptance
     /// The sequence after which all notes are of this push; nil until the push has begun its notes.
     var notedAfter: Int64?
-    private(set) var receipt: Receipt?
     /// The backend's present state of records in conflict, if the stream has it.
     private(set) var present: [PresentRecord] = []
     /// The reasons for which operations were refused.
@@ -53,13 +52,7 @@ struct PushRunner {
             services: services, request: request, identity: identity, logger: logger, isRetry: isRetry, known: known)
         acceptance = Acceptance(identity, services)
         idempotencyKey = Self.newIdempotencyKey(services.random)
-        digest = services.digests.digits(
-            .push,
-            [
-                Array(identity.principal.rawValue.utf8), Array(identity.credential.utf8),
-                Array("\(request.lastPulledAt ?? 0)".utf8),
-                request.changes.bytes,
-            ])
+        receipts = PushReceipts(scope)
     }
 
     var services: SyncServices { scope.services }
@@ -137,18 +130,6 @@ extension PushRunner {
         // A retry is of another push than the one that the log's line is about.
         if !scope.isRetry { SyncTrace.note { $0.subject.replica = replica } }
         return row
-    }
-
-    /// Looks for the receipt of the very same push, with the very same credential.
-    ///
-    /// The receipt comes from the gateway alone, and the credential may have been revoked or belong to another user.
-    /// The backend is therefore asked again, even if it has accepted the credential a moment ago.
-    mutating func findReceipt() async throws -> Bool {
-        guard scope.known?.hasReceipts ?? true else { return false }
-        receipt = try await scope.store.receipt(principal: scope.principal, digest: digest, at: scope.now)
-        guard receipt != nil else { return false }
-        try await acceptance.obtainAnew()
-        return true
     }
 
     /// Asks the stream for conflicts.

@@ -64,6 +64,13 @@ struct PushScope {
             principal: principal, session: identity.session, presented: presented)
     }
 
+    /// Runs the last write of a client's push, which gives the lease back.
+    ///
+    /// A retry runs before a push or a pull, whose last write that is.
+    func lastWrite(_ write: () async throws -> Void) async throws {
+        if isRetry { try await write() } else { try await LeaseKeeper.givingBack(write) }
+    }
+
     var settings: Configuration.Push { services.configuration.push }
     var schema: Schema { services.configuration.schema }
     var store: any StateStore { services.store }

@@ -190,6 +190,8 @@ enum ErrorMeanings {
         backend.status: an unexpected status, such as a redirection
         backend.content_type: the stream is not lines of JSON but, for example, a login page
         backend.encoding: an answer's compression is unknown or broken
+        backend.results_missing: the backend says that it has applied a push, and has no result for some of its \
+        lines: it may not have read them. The app gets push.unknown_outcome and keeps its changes
         backend.answer: an answer does not conform to BACKEND-PROTOCOL
         backend.answer_too_large: an answer to a call is unreasonably large
         backend.call: a call cannot be made with these values; nothing was sent

@@ -46,7 +46,7 @@ enum ChecklistCall {
         case .credentialRefused: "may the account of '--header' make this call? \(key)"
         case .typesRefused: "'request' of the tables"
         case .refused, .ackRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer,
-            .invalidCall, .unsafeValue, .notConfigured:
+            .resultsMissing, .invalidCall, .unsafeValue, .notConfigured:
             key
         }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Curl
 import Gateway
 import GatewayConfig
 import NIOCore
@@ -140,7 +141,8 @@ extension ChecklistRun {
         _ operations: [StreamPushOperation], key: String = key()
     ) async throws(BackendError) -> StreamPushResult {
         make(.push)
-        return try await client.pushStream(Self.lines(operations), count: operations.count, key: key, credentials)
+        return try await client.pushStream(
+            .bytes(Self.lines(operations)), count: operations.count, key: key, credentials)
     }
 
     private static func lines(_ operations: [StreamPushOperation]) -> ByteBuffer {

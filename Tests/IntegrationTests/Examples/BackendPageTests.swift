@@ -129,7 +129,8 @@ import Testing
             #expect(data[1]?["dueAt"] == "2026-11-20T10:00:00.000Z" && data[1]?["isDone"] == true)
             let request = try #require(stack.backend.requests.last { $0.path == "/sync/push" })
             #expect(request.headers["content-type"] == "application/jsonlines+json")
-            #expect(request.headers["content-length"] == nil && request.headers["idempotency-key"] != nil)
+            #expect(request.headers["content-length"] == "\(request.body.utf8.count)")
+            #expect(request.headers["idempotency-key"] != nil)
         }
     }
 

@@ -109,6 +109,58 @@ import Testing
         }
     }
 
+    /// Pushes of which the last is the first one again, after another has undone it.
+    static let undone: [[DemoValue]] = [
+        ["1", "0", "1"].map { .changes("tags", updated: [["id": "tag-0", "label": .string($0)]]) },
+        [
+            .changes("tags", created: [["id": "n-1", "label": "new"]]), .changes("tags", deleted: ["n-1"]),
+            .changes("tags", created: [["id": "n-1", "label": "new"]]),
+        ],
+        [
+            .changes("tags", deleted: ["tag-0"]), .changes("tags", created: [["id": "tag-0", "label": "there"]]),
+            .changes("tags", deleted: ["tag-0"]),
+        ],
+    ]
+
+    @Test(arguments: undone, ["by calls", "in one request"])
+    func `a push that another has undone is carried out when it comes again`(
+        pushes: [DemoValue], way: String
+    ) async throws {
+        // With another session of the user, and without a time, the other push is just as much another one.
+        for (token, statesTime) in [("ada-token", true), ("device-a", true), ("ada-token", false)] {
+            let keys = ["push.conflicts": "none"]
+            let options = way == "by calls" ? try StackOptions.pushingByCalls(keys) : StackOptions(keys)
+            try await Self.started(options) { stack, cursor in
+                try await stack.backend.edit(.put("tags", ["id": "tag-0", "label": "there"]))
+                for (number, push) in pushes.enumerated() {
+                    let isOther = number == 1
+                    let answer = try await stack.sendPush(
+                        isOther && !statesTime ? nil : cursor, push, token: isOther ? token : "ada-token")
+                    #expect(answer.status == 200)
+                }
+                let tags = try await stack.backend.records()["tags"] ?? [:]
+                if pushes[2] == Self.undone[0][2] { #expect(tags["tag-0"]?["label"] == "1") }
+                if pushes[2] == Self.undone[1][2] { #expect(tags["n-1"] != nil) }
+                if pushes[2] == Self.undone[2][2] { #expect(tags["tag-0"] == nil) }
+            }
+        }
+    }
+
+    @Test func `a push whose outcome is unknown ends the receipt of the one before`() async throws {
+        let options = StackOptions([
+            "push.conflicts": "none", "backend.resume_backoff": "2ms", "push.retry_budget": "20ms",
+        ])
+        try await Self.started(options) { stack, cursor in
+            try await stack.backend.edit(.put("tags", ["id": "tag-0", "label": "there"]))
+            #expect(try await stack.sendPush(cursor, Self.undone[0][0]).status == 200)
+            stack.backend.inject(DemoFault("POST", "/sync/push", times: 20, action: .loseAnswer))
+            #expect(try await stack.sendPush(cursor, Self.undone[0][1]).outcome == "502 push.unknown_outcome")
+            stack.backend.clearFaults()
+            #expect(try await stack.sendPush(cursor, Self.undone[0][2]).status == 200)
+            #expect(try await stack.backend.records()["tags"]?["tag-0"]?["label"] == "1")
+        }
+    }
+
     @Test func `a push whose answer was lost is asked for again under the same key and applied once`() async throws {
         // A proxy may answer 503 although the backend went on.
         for action in [DemoFault.Action.loseAnswer, .status(500), .status(503, retryAfter: 1)] {

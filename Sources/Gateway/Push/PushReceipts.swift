@@ -1,0 +1,64 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import StateStore
+import SyncModel
+import WatermelonWire
+
+/// Finds the receipt of one push, and ends those of the principal's other pushes.
+struct PushReceipts {
+    /// The digest of all that makes two pushes the very same one.
+    let digest: String
+    /// The receipt of the very same push, once it is found.
+    private(set) var found: Receipt?
+    /// True if receipts of other pushes may be there.
+    private var othersMayExist: Bool
+
+    init(_ scope: PushScope) {
+        othersMayExist = scope.known?.hasReceipts ?? true
+        digest = scope.services.digests.digits(
+            .push,
+            [
+                Array(scope.principal.rawValue.utf8), Array(scope.identity.credential.utf8),
+                Array("\(scope.request.lastPulledAt ?? 0)".utf8),
+                scope.request.changes.bytes,
+            ])
+    }
+
+    /// Looks for the receipt of the very same push, with the very same credential.
+    ///
+    /// The receipt comes from the gateway alone, and the credential may have been revoked or belong to another user.
+    /// The backend is therefore asked again, even if it has accepted the credential a moment ago.
+    mutating func find(_ scope: PushScope, _ acceptance: inout Acceptance) async throws -> Bool {
+        guard othersMayExist else { return false }
+        found = try await scope.store.receipt(principal: scope.principal, digest: digest, at: scope.now)
+        guard found != nil else { return false }
+        try await acceptance.obtainAnew()
+        return true
+    }
+
+    /// Ends the receipts of the principal's other pushes before this one is sent: it may undo what they did, and then
+    /// they must be carried out again (issue 48).
+    mutating func endOthers(_ scope: PushScope, _ acceptance: inout Acceptance) async throws {
+        guard othersMayExist else { return }
+        try await acceptance.obtain()
+        try await scope.store.dropReceipts(principal: scope.principal)
+        othersMayExist = false
+    }
+
+    /// Stores the receipt.
+    ///
+    /// A failure is only logged: the push was applied, and its client must get that answer.
+    func save(_ reply: PushAnswerMaker, _ scope: PushScope) async {
+        guard let kept = reply.keptReceipt(digest) else { return }
+        do {
+            try await scope.lastWrite {
+                try await scope.store.saveReceipt(
+                    kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
+            }
+        } catch {
+            scope.logger.notWritten("could not store the receipt of an applied push", error)
+        }
+    }
+}
