@@ -93,6 +93,9 @@ package enum BackendError: Error, Sendable {
         }
     }
 
+    /// True if nothing listens where the backend should be: it is down, and waiting a second does not help.
+    package var isDown: Bool { if case .transport(.connect) = self { true } else { false } }
+
     /// True if the same request may succeed a little later, so that a new attempt is worthwhile.
     package var isTransient: Bool {
         switch self {

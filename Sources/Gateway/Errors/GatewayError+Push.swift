@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Backend
 import SyncMachines
 import WatermelonWire
 
@@ -11,13 +12,17 @@ extension GatewayError {
     }
 
     /// Creates the answer to a push that the backend has put off for too long.
-    init(busy applied: Int, retryAfter: Duration?) {
+    ///
+    /// One that cannot be reached is not called busy.
+    init(busy applied: Int, because error: BackendError?) {
+        let isBusy = if case .transport = error { false } else { true }
+        let cause = error.flatMap { isBusy ? nil : GatewayError($0) }
         self.init(
-            status: 503, code: PushFailure.busy.rawValue,
+            status: cause?.status ?? 503, code: cause?.code ?? PushFailure.busy.rawValue,
             message: applied > 0
                 ? "The server is busy and has taken only some of your changes. Please sync again in a moment."
-                : "The server is busy. Please try again in a moment.",
-            retryAfter: retryAfter.map { Int($0.components.seconds) } ?? 5)
+                : cause?.message ?? "The server is busy. Please try again in a moment.",
+            retryAfter: error?.retryAfter.map { Int($0.components.seconds) } ?? 5, cause: error?.description)
     }
 
     /// Creates the answer to a push whose records the backend refuses one after the other.

@@ -4,12 +4,12 @@
 import Backend
 
 extension BackendError {
-    /// True if a stream that ended with this error is resumed within the same pull.
+    /// Returns true if a stream that ended with this error is resumed within the same pull.
     ///
     /// A backend that asks for a pause of more than a second gets it: the pull fails, and the client is told when to
-    /// come back.
-    var isWorthResuming: Bool {
+    /// come back. One that is down is waited for only if it has sent something in this pull, which would be lost.
+    func isWorthResuming(hasLines: Bool) -> Bool {
         if let retryAfter, retryAfter > .seconds(1) { return false }
-        return isTransient
+        return isTransient && (hasLines || !isDown)
     }
 }

@@ -262,7 +262,7 @@ extension StreamRunner {
             guard case .refused(let status) = error.cause else { throw error.cause }
             logRefusedNames(namespaces, status: status)
             return .namespacesRefused
-        case (.open, let error as BackendError) where error.isWorthResuming:
+        case (.open, let error as BackendError) where error.isWorthResuming(hasLines: spooler.counts.lines > 0):
             scope.logger.notice("the backend's stream broke", metadata: ["code": "\(error.code)", "error": "\(error)"])
             return ended()
         case (.open, BackendError.typesRefused(let named)) where reading != .failure:

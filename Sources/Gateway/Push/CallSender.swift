@@ -18,8 +18,8 @@ struct CallReport: Sendable {
     var error: (any Error)?
     /// The reason why the operation was put off or its outcome is unknown, for operators.
     var message: String?
-    /// The delay that the backend asked for when it put the operation off.
-    var retryAfter: Duration?
+    /// The error for which the operation was put off.
+    var delay: BackendError?
 }
 
 /// Sends operations by the templates of their tables, one at a time; a push has several senders.
@@ -216,15 +216,14 @@ struct CallSender: Sendable {
     ) throws -> CallReport {
         let message = error.description + (sentence.map { ": \($0)" } ?? "")
         // An operation that may have been applied is put off only if repeating it is harmless.
-        if error.isTransient, !error.isOutcomeUnknown || isRepeatable {
-            let after = error.retryAfter
+        if error.isTransient, !error.isDown, !error.isOutcomeUnknown || isRepeatable {
             var metadata = facts(index, call)
             metadata["code"] = "\(error.code)"
             metadata["error"] = "\(message)"
             logger.notice("the backend puts a push off", metadata: metadata)
             return CallReport(
-                index: index, result: .notNow(after: after?.milliseconds, isKnown: !error.isOutcomeUnknown),
-                message: message, retryAfter: after)
+                index: index, result: .notNow(after: error.retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown),
+                message: message, delay: error)
         }
         guard error.isOutcomeUnknown else { throw error }
         return unknown(at: index, message, by: call, code: error.code)

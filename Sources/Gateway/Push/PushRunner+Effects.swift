@@ -144,7 +144,7 @@ extension PushRunner {
         }
         let reply = PushAnswerMaker(scope, rejected: machine.rejected)
         switch failure {
-        case .busy: return GatewayError(busy: applied, retryAfter: retryAfter)
+        case .busy: return GatewayError(busy: applied, because: delay)
         case .tooManyRefusals:
             logger.error(
                 "the backend refuses one record of a push after the other, so the push fails",

@@ -90,7 +90,7 @@ extension PushRunner {
             return await group.reduce(into: []) { $0 += $1 }
         }
         for report in reports {
-            if let after = report.retryAfter { retryAfter = after }
+            if let error = report.delay { delay = error }
             if let error = report.error { failure = error }
             if let message = report.message { lastTrouble = message }
             if let mapping = report.mapping { scope.reader.ids.learn(mapping) }

@@ -41,10 +41,10 @@ extension PushRunner {
     /// Returns the event for an error of a stream push, which does not say if it was applied; nil if nothing was.
     mutating func postponed(by error: BackendError) -> PushEvent? {
         // The key makes a repetition harmless.
-        if error.isTransient {
-            if let after = error.retryAfter { retryAfter = after }
+        if error.isTransient, !error.isDown {
+            delay = error
             logger.notice("the backend puts a push off", metadata: ["code": "\(error.code)", "error": "\(error)"])
-            return .notNow(after: retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
+            return .notNow(after: delay?.retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
         }
         guard error.isOutcomeUnknown else { return nil }
         logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])

@@ -41,8 +41,10 @@ struct PushRunner {
     var failure: (any Error)?
     /// The last reason why an operation was put off, or why its outcome is unknown.
     var lastTrouble: String?
-    /// The delay that the backend asked for when it put the push off.
-    var retryAfter: Duration?
+    /// The error for which the push was put off, if possible one that says for how long.
+    var delay: BackendError? {
+        didSet { if let oldValue, oldValue.retryAfter != nil, delay?.retryAfter == nil { delay = oldValue } }
+    }
 
     init(
         services: SyncServices, request: PushRequest, identity: CallerIdentity, logger: Logger, isRetry: Bool = false,
