@@ -106,17 +106,19 @@ def set_up(path):
 
 
 # Tokens [4]: namespace, epoch and update id. Each wire type is a namespace of its own. The epoch is made with the
-# database: a token of another one, of before a restored backup for example, must not be taken for one of this.
+# database: a token of another one must not be taken for one of this. A restored backup has its old epoch, so that it
+# knows tokens of its lost future only by their numbers, and only until it has given these numbers anew: whoever
+# restores one makes a new epoch before anything else is written (README).
 def token(namespace, meta, revision):
     return f"{namespace}|{meta['epoch']}|{revision}"
 
 
 def revision_in(text, meta):
-    """The update id in a token; None where the token is not of this database."""
+    """The update id in a token; None where this database cannot have made it [7]."""
     parts = text.split("|")
     if len(parts) != 3 or not parts[2].isdigit():
         raise Refused(400, f"{text!r} is no token")
-    return int(parts[2]) if parts[1] == meta["epoch"] else None
+    return int(parts[2]) if parts[1] == meta["epoch"] and int(parts[2]) <= meta["revision"] else None
 
 
 def stream(db, user, request):
@@ -128,7 +130,7 @@ def stream(db, user, request):
     meta = db.execute("SELECT * FROM meta").fetchone()
     held = {namespace: revision_in(text, meta) for namespace, text in checkpoints.items()}
     # The complete token says up to where the client has everything. Where deletions behind it are forgotten, or a
-    # token is of another database, the checkpoints are worth nothing [7]. The next request comes without any: that
+    # token is not of this database, the checkpoints are worth nothing [7]. The next request comes without any: that
     # is how a reset is confirmed.
     if None in held.values() or held.get("SyncCompleteV1", meta["pruned"]) < meta["pruned"]:
         yield {"type": "SyncResetV1", "data": {}, "ack": "SyncResetV1|reset"}

@@ -4,7 +4,7 @@
 /// The points of the checklist in docs/BACKEND-PROTOCOL.md, in its order.
 enum ChecklistPoint: CaseIterable {
     case emptyAccount, confirmed, oneLineEach, otherUsers, twoSessions, setBack, lateCommit, changedMeanwhile
-    case joinedProject, movedRecord, deletedParent, oldToken, firstDeletion, unknownType, cut, slowReader, failed
+    case joinedProject, movedRecord, deletedParent, oldToken, futureToken, firstDeletion, unknownType, cut, slowReader, failed
     case badLine, sameKey, oldBase
 
     /// The point as the page has it.
@@ -27,6 +27,8 @@ enum ChecklistPoint: CaseIterable {
         case .deletedParent:
             "A deleted parent: its delete comes; the children's come too, or are configured to follow it."
         case .oldToken: "A complete token older than the deletions are kept: a reset, until it is confirmed."
+        case .futureToken:
+            "A token that the backend cannot have made, ahead of its counter or of before a restored backup: a reset."
         case .firstDeletion:
             "Delete the first record of a type after a client has synced: its line comes, although the client has no "
                 + "token of deletions."
@@ -55,6 +57,7 @@ enum ChecklistPoint: CaseIterable {
         case .changedMeanwhile: "a change at a known moment of a stream"
         case .deletedParent: "a record with children"
         case .oldToken: "a token older than the deletions are kept"
+        case .futureToken: "a token of before a restored backup"
         case .firstDeletion: "a type without deletions"
         case .slowReader: "a look at the backend's memory and queries"
         case .failed: "a fault inside the backend"

@@ -121,6 +121,28 @@ struct PythonBackendTests {
         }
     }
 
+    @Test func `the backend in Python knows that its restored database cannot have made a token`() async throws {
+        try await Self.with { backend, gateway in
+            var phone = Self.device(1, gateway)
+            try await phone.sync()
+            try backend.edit("VACUUM INTO '\(backend.file).backup'")
+            try phone.model.create("items", ["text": "made after the backup", "list_id": "garden"])
+            try backend.edit("UPDATE items SET text = 'changed after it' WHERE id = 'fence'")
+            for _ in 0..<2 { try await phone.sync() }
+            #expect(phone.model.contents["items"]?.count == 2)
+            for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: backend.file + ending) }
+            try FileManager.default.copyItem(atPath: "\(backend.file).backup", toPath: backend.file)
+
+            try phone.model.update("items", "fence", with: ["position": 7])
+            try await phone.sync()
+            #expect(gateway.log.contains(#""restart":"reset""#))
+            #expect(phone.model.contents["items"]?.count == 1)
+            for _ in 0..<2 { try await phone.sync() }
+            #expect(phone.model.record("items", "fence")?.values["position"] == 7)
+            try Self.expectEqual(phone, backend)
+        }
+    }
+
     @Test func `a gateway before the backend in Python is killed at any moment and loses nothing`() async throws {
         try await TemporaryDirectory.with { directory in
             try await PythonBackend.with(directory: directory) { backend in
