@@ -4,7 +4,8 @@
 /// The points of the checklist in docs/BACKEND-PROTOCOL.md, in its order.
 enum ChecklistPoint: CaseIterable {
     case emptyAccount, confirmed, oneLineEach, otherUsers, twoSessions, setBack, lateCommit, changedMeanwhile
-    case joinedProject, movedRecord, deletedParent, oldToken, futureToken, firstDeletion, unknownType, cut, slowReader, failed
+    case joinedProject, movedRecord, deletedParent, oldToken, futureToken, firstDeletion, unknownType, cut, slowReader,
+        failed
     case badLine, sameKey, oldBase
 
     /// The point as the page has it.
