@@ -43,9 +43,6 @@ package enum BackendError: Error, Sendable {
     /// The configuration has no such call.
     case notConfigured(String)
 
-    /// The code of ``circuitOpen(retryAfter:)``.
-    static let circuitOpenCode = "backend.circuit_open"
-
     /// The time after which the backend wants to be called again; nil if it has not said.
     package var retryAfter: Duration? {
         switch self {
@@ -62,7 +59,7 @@ package enum BackendError: Error, Sendable {
         case .credentialRefused: "backend.credential"
         case .typesRefused: "backend.types"
         case .busy: "backend.busy"
-        case .circuitOpen: Self.circuitOpenCode
+        case .circuitOpen: "backend.circuit_open"
         case .refused: "backend.refused"
         case .ackRefused: "backend.ack_refused"
         case .failed: "backend.failed"

@@ -78,7 +78,7 @@ package enum LogFormat: String, CaseIterable, Sendable {
 
 /// The location of the state.
 package enum StateLocation: Hashable, Sendable {
-    /// A file; a relative path is relative to the working directory.
+    /// A file; a relative path in the configuration is relative to the configuration's directory.
     case sqlite(path: String)
     /// A PostgreSQL database; the URL may hold a password.
     case postgres(url: Secret)

@@ -10,7 +10,7 @@ extension Configuration {
     ///
     /// - Parameters:
     ///   - text: The file's bytes.
-    ///   - file: The file's name, for the diagnostics; paths after `@file:` are relative to its directory.
+    ///   - file: The file's name, for the diagnostics; relative paths are relative to its directory.
     ///   - environment: The variables for `${VAR}` and `RIND_SECTION_KEY`.
     ///   - isOpen: Returns true if every user of the machine may read a file.
     ///   - readFile: Reads a file for `@file:`; throws the reason in words.
@@ -38,11 +38,14 @@ extension Configuration {
         loader.load(environment: environment)
         for key in [
             \Configuration.backend.caFile, \.backend.clientCertificate, \.backend.clientKey, \.identity.jwtCAFile,
-            \.gateway.tlsCertificate, \.gateway.tlsKey,
+            \.gateway.tlsCertificate, \.gateway.tlsKey, \.spool.dir,
         ] {
             if let path = loader.configuration[keyPath: key] {
                 loader.configuration[keyPath: key] = resolve(path, relativeTo: file)
             }
+        }
+        if case .sqlite(let path) = loader.configuration.state.url {
+            loader.configuration.state.url = .sqlite(path: resolve(path, relativeTo: file))
         }
         if case .file(let path) = loader.configuration.identity.jwtKeys {
             loader.configuration.identity.jwtKeys = .file(path: resolve(path, relativeTo: file))

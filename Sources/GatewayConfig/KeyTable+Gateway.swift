@@ -91,7 +91,7 @@ extension KeyTable {
             "state", "url", at: \.state.url, as: .stateLocation,
             restart: true, summary: "Where the state is: `sqlite:PATH`, or `postgresql://USER@HOST/DATABASE`.",
             about: """
-                A file is made with mode 0600; a relative path is relative to the working directory. For PostgreSQL the \
+                A file is made with mode 0600; a relative path is relative to this file. For PostgreSQL the \
                 URL may have all that libpq understands; it is never shown. Keep the password out of it: in `PGPASSWORD`, \
                 or in a password file (`PGPASSFILE`). Without its state the gateway no longer knows its clients: back it up.
                 """),

@@ -174,7 +174,7 @@ extension KeyTable {
             restart: true, summary: "The directory of the spool's files.",
             about: """
                 Empty: the system's temporary directory, which should not be in memory. Files have mode 0600 and no name: \
-                they are gone with the process. A relative path is relative to the working directory.
+                they are gone with the process. A relative path is relative to this file.
                 """),
         .setting(
             "spool", "memory", at: \.spool.memory, as: .size((64 << 10)...(16 << 30)),

@@ -174,11 +174,13 @@ import Testing
     @Test(.disabled(if: TestRun.isSanitized, "a sanitizer writes larger files of its own"))
     func `a spool directory without room for a file of 64 KiB is wrong`() async throws {
         try await Place.withDirectory { directory in
+            let path = directory.path(percentEncoded: false)
             func spool(_ limit: String) async throws -> String {
                 let result = try await RunningCommand.run(
                     ["-c", #"trap "" XFSZ; ulimit -f \#(limit); exec "$@""#, "sh", RunningCommand.executable, "check"]
                         + ["--config", Place.quickstart, "--connect"],
-                    program: "/bin/sh", environment: ["RIND_BACKEND_URL": "http://127.0.0.1:1", "RIND_SPOOL_DIR": "."],
+                    program: "/bin/sh",
+                    environment: ["RIND_BACKEND_URL": "http://127.0.0.1:1", "RIND_SPOOL_DIR": path],
                     directory: directory
                 )
                 return result.out.split(separator: "\n").first { $0.contains(" spool ") }.map(String.init)
@@ -186,9 +188,9 @@ import Testing
             }
             // In blocks of 512 bytes.
             let small = try await spool("127")
-            #expect(small == "wrong  spool    . takes no file of 64 KiB: File too large (spool.file)")
+            #expect(small == "wrong  spool    \(path) takes no file of 64 KiB: File too large (spool.file)")
             let large = try await spool("128")
-            #expect(large == "ok     spool    . takes files")
+            #expect(large == "ok     spool    \(path) takes files")
             let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             #expect(left.isEmpty)
         }

@@ -40,7 +40,12 @@ final class RunningCommand: Sendable {
         _ arguments: [String], program: String = RunningCommand.executable, environment: [String: String] = [:],
         directory: URL? = nil, input: String? = nil
     ) throws {
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        if let directory, arguments.contains(where: { $0.hasPrefix(Place.root.path(percentEncoded: false)) }) {
+            // A configuration of the tree would have its state beside it.
+            let state = directory.appending(path: "rind-state.db").path(percentEncoded: false)
+            variables["RIND_STATE_URL"] = environment["RIND_STATE_URL"] ?? "sqlite:\(state)"
+        }
         let pipes: [(reading: CInt, writing: CInt)]
         (processID, pipes) = try Self.starting.withLock {
             let pipes = try (0..<3).map { _ in try Self.pipe() }

@@ -90,7 +90,7 @@ import Testing
         try await Place.withDirectory { directory in
             let json = ["RIND_LOG_FORMAT": "json", "RIND_BACKEND_HARMLESS_HEADERS": "x-a"]
             let ends: [([String: String], Int32, String)] = [
-                (["RIND_STATE_URL": "sqlite:none/state.db"], 73, "state.open"),
+                (["RIND_STATE_URL": "sqlite:\(directory.path())/none/state.db"], 73, "state.open"),
                 (["RIND_SPOOL_DIR": "/nowhere"], 73, "spool.file"),
                 (["RIND_GATEWAY_LISTEN": "22080"], 78, "config.error"),
             ]
@@ -129,10 +129,12 @@ import Testing
     @Test func `a state in a directory that does not exist is reported with status 73`() async throws {
         try await Place.withDirectory { directory in
             let result = try await ServedGateway.start(
-                in: directory, environment: ["RIND_STATE_URL": "sqlite:none/state.db"]
+                in: directory, environment: ["RIND_STATE_URL": "sqlite:\(directory.path())/none/state.db"]
             ).finished()
             #expect(result.status == 73)
-            #expect(result.error.contains("its directory 'none': no such file or directory. (state.open)"))
+            #expect(
+                result.error.contains(
+                    "its directory '\(directory.path())/none': no such file or directory. (state.open)"))
         }
     }
 

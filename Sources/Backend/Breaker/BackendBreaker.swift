@@ -99,7 +99,7 @@ package final class BackendBreaker: Sendable {
             logger.warning(
                 "the backend does not answer: syncs are refused for a while",
                 metadata: [
-                    "code": "\(BackendError.circuitOpenCode)", "cause": "\(content.failure?.code ?? "")",
+                    "code": "backend.circuit_open", "cause": "\(content.failure?.code ?? "")",
                     "seconds": "\(content.breaker.settings.openTime / 1_000)",
                 ])
         case .halfOpen: logger.info("the backend is tried again")

@@ -203,6 +203,10 @@ enum ErrorMeanings {
         backend.position_moved: its checkpoints were moved while it streamed, perhaps by a late call of a gateway \
         that had lost its lease; nothing was answered
         state.open: the file cannot be opened or created
+        state.new: in the log only: there was no state at this path, so one was made
+        state.sibling: in the log only: a state was made, and one at this path beside it has the same identity key
+        state.elsewhere: there is no state where [state] url says, and there is one of this identity key in the \
+        working directory, where earlier versions looked for a relative path
         state.in_use: another gateway has the file open
         state.not_rind: another kind of file, or a schema with other tables; it was not changed
         state.schema_newer: a newer version has migrated it

@@ -28,13 +28,15 @@ struct GatewayParts {
 
     /// Opens the state and starts the reactors; nothing is asked of the backend.
     ///
-    /// - Throws: `StateError`, `CurlError`, ``CommandFailure`` for files of keys, ``KeyFailure`` if the state belongs to
+    /// - Throws: `StateError`, `CurlError`, ``CommandFailure`` for files of keys and a state elsewhere, ``KeyFailure`` if the state belongs to
     ///   another identity key, or `PullFailure.clockBehind` if the clock is behind the state.
     static func open(_ configuration: Configuration, logger: Logger) async throws -> GatewayParts {
         try configuration.checkSpoolDirectory()
         let keyFiles = KeyFiles()
         let keys = try await keyFiles.read(configuration, logger: logger)
+        let made = try await NewState(configuration)
         let store = try await configuration.openState(report: { logger.report($0) }, logger: logger)
+        made?.log(to: logger)
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let breaker = BackendBreaker(configuration.breakerSettings, clock: SystemClock(), logger: logger)

@@ -11,7 +11,8 @@ import Testing
             let second = try await RunningCommand.run(
                 ["serve", "--config", Place.quickstart],
                 environment: [
-                    "RIND_GATEWAY_LISTEN": "127.0.0.1:\(stage.gateway.port)", "RIND_STATE_URL": "sqlite:second.db",
+                    "RIND_GATEWAY_LISTEN": "127.0.0.1:\(stage.gateway.port)",
+                    "RIND_STATE_URL": "sqlite:\(stage.gateway.directory.path())/second.db",
                 ], directory: stage.gateway.directory
             )
             #expect(second.status == 69)

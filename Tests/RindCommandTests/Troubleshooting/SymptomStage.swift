@@ -45,6 +45,11 @@ struct SymptomStage {
             var variables = environment
             variables["RIND_BACKEND_URL"] = try await backend.url + path
             try await ServedGateway.with(backend, environment: variables, configuration: configuration) { gateway in
+                let state = gateway.directory.appending(path: "rind-state.db").path(percentEncoded: false)
+                // A configuration of the tree would have its state beside it.
+                if configuration.hasPrefix(Place.root.path(percentEncoded: false)) {
+                    variables["RIND_STATE_URL"] = "sqlite:\(state)"
+                }
                 let stage = SymptomStage(
                     backend: backend, gateway: gateway, configuration: configuration, symptom: symptom,
                     environment: variables)
