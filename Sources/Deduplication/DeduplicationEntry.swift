@@ -60,7 +60,7 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
 
     /// The effect of the line on its record.
     package var operation: Operation {
-        Operation(rawValue: operationCode & ~(Self.addedBit | Self.defaultedBit)) ?? .deleteAll
+        Operation(rawValue: operationCode & ~(Self.addedBit | Self.defaultedBit | Self.orderedBit)) ?? .deleteAll
     }
 
     /// True if a column that the client has only just got is not at its default.
@@ -77,9 +77,18 @@ package struct DeduplicationEntry: Hashable, Sendable, BitwiseCopyable {
         set { operationCode = newValue ? operationCode | Self.defaultedBit : operationCode & ~Self.defaultedBit }
     }
 
+    /// True if a deletion's token is of the namespace of the table's rows: then it is newer than the rows before it.
+    ///
+    /// Lines of one namespace are in order (BACKEND-PROTOCOL, 4); between namespaces the order of lines says nothing.
+    package var isOrdered: Bool {
+        get { operationCode & Self.orderedBit != 0 }
+        set { operationCode = newValue ? operationCode | Self.orderedBit : operationCode & ~Self.orderedBit }
+    }
+
     /// The flags in the byte of the operation, whose values are all below them.
     private static let addedBit: UInt8 = 0x80
     private static let defaultedBit: UInt8 = 0x40
+    private static let orderedBit: UInt8 = 0x20
 
     /// The id's keyed hash.
     package var hash: IDHash { IDHash(low: idLow, high: idHigh) }

@@ -59,15 +59,16 @@ package struct DeduplicationReader: Sendable {
     private var isOpen = false
 
     /// The record that was found last.
-    package private(set) var group = RecordGroup()
+    package private(set) var group: RecordGroup
 
     init(
-        stored: [StoredRun], run: [DeduplicationEntry], arena: [UInt8],
+        stored: [StoredRun], run: [DeduplicationEntry], arena: [UInt8], beginnings: RecordGroup.Beginnings,
         read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
     ) {
         self.stored = stored
         self.run = run
         self.arena = arena
+        group = RecordGroup(beginnings)
         self.read = read
     }
 

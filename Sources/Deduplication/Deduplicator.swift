@@ -104,15 +104,18 @@ package struct Deduplicator: Sendable {
 
     /// Returns a reader of all lines that were added so far, merged.
     ///
-    /// - Parameter read: A function that reads exactly `count` of the bytes that ``nextRunPiece()`` handed over, from
-    ///   an offset in all of them together. It is never called if nothing was handed over.
+    /// - Parameters:
+    ///   - beginnings: The beginnings of the stream's requests.
+    ///   - read: A function that reads exactly `count` of the bytes that ``nextRunPiece()`` handed over, from an offset
+    ///     in all of them together. It is never called if nothing was handed over.
     /// - Returns: A reader that stands before no table yet.
     package mutating func reader(
+        since beginnings: RecordGroup.Beginnings = .init(),
         reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
     ) -> DeduplicationReader {
         precondition(handedOver == nil, "a run has to be handed over as a whole before anything is read")
         sortRun()
-        return DeduplicationReader(stored: storedRuns, run: run, arena: arena, read: read)
+        return DeduplicationReader(stored: storedRuns, run: run, arena: arena, beginnings: beginnings, read: read)
     }
 
     /// Frees the room for entries and details that may never come, for a run that is kept for a while.

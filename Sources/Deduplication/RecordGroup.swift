@@ -7,7 +7,8 @@ package import SyncModel
 ///
 /// The record's final state is decided for each feed (finding 15): an upsert line adds its feed, a delete line
 /// removes its own feed, a line marked `all` removes every feed. The order of the lines is kept in two sets,
-/// ``remaining`` and ``added``.
+/// ``remaining`` and ``added``. A row counts against a deletion behind it in the same part of a request, unless both are
+/// of one namespace: it was read while the stream ran, and the deletion may be older (issue 48).
 package struct RecordGroup: Sendable {
     /// The record's id.
     package internal(set) var hash = IDHash.first
@@ -27,6 +28,9 @@ package struct RecordGroup: Sendable {
     package internal(set) var remaining = FeedSet.all
     /// The feeds that the record has got from the stream and not lost again.
     package internal(set) var added: FeedSet = []
+    /// True if a row and a deletion behind it contradict each other: only a comparison can tell which is newer.
+    package internal(set) var isContested = false
+    private let beginnings: Beginnings
     /// The id as clients know it, packed (``PackedID``); empty if the table has no ledger.
     ///
     /// The array is reused for the next record: a caller that keeps it causes a new allocation.
@@ -50,6 +54,15 @@ package struct RecordGroup: Sendable {
     /// True if ``packedID`` and ``links`` are still those of another record.
     private var isStale = true
 
+    /// The number of lines that had come before each stream request, and before each part of one that broke.
+    package struct Beginnings: Hashable, Sendable {
+        var requests: [UInt64] = []
+        var parts: [UInt64] = []
+    }
+
+    /// Creates a group of lines of one stream.
+    package init(_ beginnings: Beginnings = Beginnings()) { self.beginnings = beginnings }
+
     mutating func begin(_ entry: DeduplicationEntry) {
         hash = entry.hash
         lines = 0
@@ -60,6 +73,7 @@ package struct RecordGroup: Sendable {
         firstDeletion = 0
         remaining = .all
         added = []
+        isContested = false
         isStale = true
     }
 
@@ -74,18 +88,32 @@ package struct RecordGroup: Sendable {
             EntryCoding.read(details, packedID: &packedID, links: &links)
             isStale = false
             return
-        case .delete:
-            remaining.subtract(entry.feeds)
-            added.subtract(entry.feeds)
-        case .deleteAll:
-            remaining = []
-            added = []
+        case .delete: remove(entry.feeds, by: entry)
+        case .deleteAll: remove(.all, by: entry)
         }
         deletion = entry
         if firstDeletion == 0 { firstDeletion = entry.sequence }
         // The id is the same in every line, and the links of the row stay.
         if isStale { EntryCoding.read(details, packedID: &packedID, links: &links) }
         isStale = false
+    }
+
+    /// Removes feeds, but for those whose rows count against the deletion.
+    private mutating func remove(_ feeds: FeedSet, by entry: DeduplicationEntry) {
+        remaining.subtract(feeds)
+        let rows = added.intersection(feeds)
+        guard !rows.isEmpty, !entry.isOrdered else { return added.subtract(feeds) }
+        let kept = rows.intersection(feedsBrought(since: beginnings.parts, entry))
+        added.subtract(feeds.subtracting(kept))
+        isContested = isContested || !rows.isDisjoint(with: feedsBrought(since: beginnings.requests, entry))
+    }
+
+    /// Returns the feeds whose newest row came in the same request, or part, as a deletion.
+    private func feedsBrought(since beginnings: [UInt64], _ deletion: DeduplicationEntry) -> FeedSet {
+        guard let upsert, let began = beginnings.last(where: { $0 < deletion.sequence }) else { return [] }
+        return earlierUpserts.reduce(into: upsert.sequence > began ? upsert.feeds : []) { feeds, earlier in
+            if earlier.sequence > began { feeds.formUnion(earlier.feeds) }
+        }
     }
 
     /// Keeps the sequence of an upsert, one for each feed, however often the feeds take turns.

@@ -79,6 +79,8 @@ package struct StreamIntake: Sendable {
     /// The ranks of the tables, by index; `isLedgered` tells whether ids and links are kept for the ledger.
     private let ranks: [TableRank]
     private let isLedgered: [Bool]
+    /// The number of the namespace of each table's last row in this request; -1 without one.
+    private var rowNamespaces: [Int]
     private var deduplicator: Deduplicator
     private var failure: Failure?
     private var blankLines = 0
@@ -124,6 +126,7 @@ package struct StreamIntake: Sendable {
         records = Array(repeating: SegmentWriter(), count: tables)
         deletions = records
         ranks = projection.tableOrder.rank
+        rowNamespaces = Array(repeating: -1, count: tables)
         isLedgered = (0..<tables).map(ledgered.contains)
         deduplicator = Deduplicator(runLength: limits.run)
     }
@@ -173,8 +176,10 @@ package struct StreamIntake: Sendable {
         splitter = LineSplitter(maximumLength: limits.line)
         carriedData = false
         linesBefore = counts.lines
+        for table in rowNamespaces.indices { rowNamespaces[table] = -1 }
         projector.beginRequest()
-        collected.beginRequest(after: UInt64(counts.lines), isResumed: !collected.requests.isEmpty && end == nil)
+        collected.beginRequest(
+            after: UInt64(counts.lines), isResumed: !collected.beginnings.requests.isEmpty && end == nil)
         end = nil
     }
 
@@ -208,6 +213,8 @@ package struct StreamIntake: Sendable {
         counts.lines += 1
         output.removeAll()
         output.append(string: id)
+        // It is the gateway's own, and newer than all lines.
+        rowNamespaces[table] = projector.namespaceNumber
         add(.deleteAll, table: table, feed: 0, id: IDHash(id: id, key: projector.key), 0..<output.count)
         if let failure { throw failure }
     }
@@ -317,6 +324,11 @@ package struct StreamIntake: Sendable {
             feed: UInt8(min(feed, 63)), operation: operation)
         entry.bringsAddedColumns = isUpsert && projector.bringsWatched
         entry.isDefaulted = isUpsert && projector.isDefaulted
+        if isUpsert {
+            rowNamespaces[table] = projector.namespaceNumber
+        } else {
+            entry.isOrdered = rowNamespaces[table] == projector.namespaceNumber
+        }
         output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])
             entry.line = isUpsert ? records[table].append(element) : deletions[table].append(element)
@@ -360,7 +372,7 @@ extension StreamIntake {
     package mutating func reader(
         reading read: @escaping @Sendable (_ offset: UInt64, _ count: Int) async throws -> [UInt8]
     ) -> DeduplicationReader {
-        deduplicator.reader(reading: read)
+        deduplicator.reader(since: collected.beginnings, reading: read)
     }
 
     /// Verdicts on all lines that came so far, by the table's index: no line goes anywhere yet.

@@ -49,14 +49,13 @@ package struct StreamSigns: Hashable, Sendable {
     package private(set) var deletions: [Link: [UInt64: UInt64]] = [:]
     /// The tables of which more values were named than are remembered.
     package private(set) var overflowed: Set<Int> = []
-    /// The number of lines that had come before each stream request; `parts` adds the parts of a request that broke.
-    package private(set) var requests: [UInt64] = []
-    private var parts: [UInt64] = []
+    /// The number of lines that had come before each stream request and each part of one.
+    var beginnings = RecordGroup.Beginnings()
     private var ids = 0
     private var digests = 0
 
     /// The memory of the signs, in bytes, approximately.
-    var byteCount: Int { (ids + digests) * 64 + (requests.count + parts.count) * 8 }
+    var byteCount: Int { (ids + digests) * 64 + (beginnings.requests.count + beginnings.parts.count) * 8 }
 
     /// Creates an empty collection of signs.
     package init() {}
@@ -70,15 +69,15 @@ package struct StreamSigns: Hashable, Sendable {
     ///   - lines: The number of lines that have come so far; sequences of later ones are greater.
     ///   - isResumed: True if it is still the same request.
     package mutating func beginRequest(after lines: UInt64, isResumed: Bool = false) {
-        parts.append(lines)
-        if !isResumed { requests.append(lines) }
+        beginnings.parts.append(lines)
+        if !isResumed { beginnings.requests.append(lines) }
     }
 
     /// Returns how many lines had come when the request began that brought a line.
-    package func beginning(ofRequestOf sequence: UInt64) -> UInt64 { requests.last { $0 < sequence } ?? 0 }
+    package func beginning(ofRequestOf sequence: UInt64) -> UInt64 { beginnings.requests.last { $0 < sequence } ?? 0 }
 
     /// Returns how many lines had come when the part of a request began that brought a line.
-    package func beginning(ofPartOf sequence: UInt64) -> UInt64 { parts.last { $0 < sequence } ?? 0 }
+    package func beginning(ofPartOf sequence: UInt64) -> UInt64 { beginnings.parts.last { $0 < sequence } ?? 0 }
 
     /// Notes a quarantined line.
     ///

@@ -69,6 +69,8 @@ package struct DemoConfiguration: Sendable {
     package var clearsComments = false
     /// True if each note that is deleted with its folder has a delete line of its own.
     package var announcesNotes = false
+    /// True if a type's deletions come behind its rows: the gateway cannot tell then which are newer.
+    package var sendsDeletesLast = false
     /// The position of the lines that state ids that the database has given.
     package var idMaps = IDMapLines.none
     /// True if streams are compressed for clients that accept gzip.

@@ -80,10 +80,12 @@ struct StreamCursor: Sendable {
         if hasIDMaps, configuration.idMaps == .first { steps.append(.idMaps) }
         for type in StreamType.all where request.types.contains(type.request) {
             if retirement.types.contains(type.request) { steps.append(.retired(type.request)) }
-            if let deletes = type.deletes { steps.append(.deletes(type, deletes)) }
-            if let clears = type.clears, configuration.clearsComments { steps.append(.deletes(type, clears)) }
+            var deletes = type.deletes.map { [Step.deletes(type, $0)] } ?? []
+            if let clears = type.clears, configuration.clearsComments { deletes.append(.deletes(type, clears)) }
+            if !configuration.sendsDeletesLast { steps += deletes }
             if let backfill = type.backfill { steps.append(.backfill(type, backfill)) }
             steps.append(.upserts(type))
+            if configuration.sendsDeletesLast { steps += deletes }
         }
         if hasIDMaps, configuration.idMaps == .last { steps.append(.idMaps) }
         if request.types.contains(BulkRows.request) {

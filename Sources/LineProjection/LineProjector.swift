@@ -7,8 +7,7 @@ package import SyncModel
 /// Turns the lines of one stream into records of the client, byte by byte.
 ///
 /// A line is scanned once, which validates all of it; only then is anything written, so that a bad line leaves no trace
-/// in the output. The projector also keeps the newest token of every namespace and counts the lines and values that it
-/// meets. Its memory does not grow with the stream.
+/// in the output. It keeps the newest token of every namespace and counts what it meets, in memory that does not grow.
 package struct LineProjector: Sendable {
     /// The compiled mapping from lines to records.
     package let projection: Projection
@@ -26,8 +25,7 @@ package struct LineProjector: Sendable {
     package var needsContent = true
     /// The hash of the last record as the client has it; 0 if none is needed.
     ///
-    /// A record with the same values in any other spelling and order has the same hash, and columns that have their
-    /// defaults count as if they were absent.
+    /// The same values in any other spelling and order have the same hash, and defaults count as if they were absent.
     package internal(set) var content: UInt64 = 0
     /// The digests of the last record's links, in the order of `Table.links`; empty if none are needed.
     ///
@@ -87,6 +85,9 @@ package struct LineProjector: Sendable {
         tokens.removeAll()
         (hasToken, hasShape, unknownType) = (false, false, nil)
     }
+
+    /// The number of the namespace of the last line's token in this request; below -1 without a token.
+    package var namespaceNumber: Int { hasToken ? tokens.current : -2 }
 
     /// The token of the last line; nil if the line had none, and for a reset.
     package var lastCheckpoint: Checkpoint? { hasToken ? tokens.checkpoint(at: tokens.current) : nil }
