@@ -115,12 +115,17 @@ struct ProxyProcess {
         return text
     }
 
+    /// Finds a port below those that the system gives to whoever asks for any: one of these could be given to another
+    /// test before the proxy listens, which would then seem to be there and never answer.
     private static func freePort() async throws -> Int {
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = server.localAddress?.port ?? 0
-        try await server.close()
-        return port
+        while true {
+            let port = Int.random(in: 20_000..<32_000)
+            let server = try? await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .bind(host: "127.0.0.1", port: port).get()
+            guard let server else { continue }
+            try await server.close()
+            return port
+        }
     }
 
     private static func isListening(_ port: Int) async -> Bool {
