@@ -3,7 +3,7 @@
 
 /// Cuts a stream of chunks, however they are cut, into its lines.
 ///
-/// Lines end with `\n` or `\r\n`; lines with nothing but white space are skipped. A line that lies within one chunk is
+/// Lines end with `\n` or `\r\n`; blank lines are skipped: white space, and the heartbeats `{}` and `: ping`. A line that lies within one chunk is
 /// handed out without a copy; a line that spans chunks is joined in a buffer that is reused. The memory that is kept
 /// between chunks is bounded by the longest line that is allowed.
 package struct LineSplitter {
@@ -100,9 +100,17 @@ package struct LineSplitter {
     }
 
     private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
-        // Almost every line begins with a brace.
-        guard let first = line.first, first <= 0x20 else { return line.isEmpty }
-        return line.allSatisfy(JSONScanner.isWhiteSpace)
+        guard let first = line.first else { return true }
+        // Almost every line begins with a brace, and is longer.
+        if first == UInt8(ascii: "{") { return line.count < 8 && isEmptyObject(line) }
+        // A comment, as in a stream of events; no JSON begins so.
+        if first == UInt8(ascii: ":") { return true }
+        return first <= 0x20 && line.allSatisfy(JSONScanner.isWhiteSpace)
+    }
+
+    private static func isEmptyObject(_ line: UnsafeRawBufferPointer) -> Bool {
+        let rest = line.dropFirst().drop(while: JSONScanner.isWhiteSpace)
+        return rest.first == UInt8(ascii: "}") && rest.dropFirst().allSatisfy(JSONScanner.isWhiteSpace)
     }
 
     /// Hands a line out and returns the number of blank lines that were skipped, 0 or 1.

@@ -28,11 +28,11 @@ import Testing
 
     @Test func `a stream gives the same lines wherever it is cut`() {
         let text =
-            "first\n\nsecond line\r\n\r\n  \t\nthird\nabcdefghijklmnopqrstuvwxyz\r\n"
+            "first\n\nsecond line\r\n\r\n  \t\n{}\n: ping\r\n{ }\r\n:\nthird\n{}x\nabcdefghijklmnopqrstuvwxyz\r\n"
             + "12345678901234\r\n123456789012345\nx\n"
         let stream = Array(text.utf8)
         let expected = [
-            "first", "second line", "third", "<abcdef|wxyz|26>", "12345678901234", "<123456|2345|15>", "x",
+            "first", "second line", "third", "{}x", "<abcdef|wxyz|26>", "12345678901234", "<123456|2345|15>", "x",
         ]
         for first in 0...stream.count {
             for second in first...stream.count {

@@ -40,17 +40,17 @@ struct StreamBeginning {
         projector.observer = ProjectionObserver()
         findings = SampleFindings(
             schema: schema, schemaVersion: schema.version, rules: configuration.envelopeRules, quotesValues: false)
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let rest = lines.popLast() ?? []
-        for line in lines where fault == nil {
-            guard line.contains(where: { $0 > 0x20 }) else { continue }
-            count += 1
-            line.withUnsafeBytes { read($0) }
+        var splitter = LineSplitter(maximumLength: bytes.count)
+        bytes.withUnsafeBytes { bytes in
+            splitter.feed(bytes) { event in
+                guard fault == nil, case .line(let line) = event else { return }
+                count += 1
+                read(line)
+            }
         }
-        guard fault == nil, isWhole, rest.contains(where: { $0 > 0x20 }) else { return }
+        guard splitter.finish() > 0, fault == nil, isWhole else { return }
         count += 1
-        rest.withUnsafeBytes { read($0) }
-        if fault == nil { fault = "line \(count) does not end with a newline, so it does not count" }
+        fault = "line \(count) does not end with a newline, so it does not count"
     }
 
     private mutating func read(_ line: UnsafeRawBufferPointer) {
