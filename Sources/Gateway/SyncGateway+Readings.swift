@@ -11,6 +11,9 @@ extension SyncGateway {
     /// False if `[limits] pulls` are running.
     package var hasRoomForPulls: Bool { services.running.hasRoom }
 
+    /// Returns true if a header field of syncs, named in small letters, goes to the backend.
+    package func forwards(_ field: String) -> Bool { services.configuration.forwardingRule.names.contains(field) }
+
     /// The bytes held by answers that are being made, sent or cached: in memory and on disk.
     package var spooled: (memory: Int, disk: Int) {
         let held = services.spools.held

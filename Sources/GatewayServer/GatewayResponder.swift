@@ -58,6 +58,8 @@ final class GatewayResponder: RequestResponder {
 
     func refusal(of request: IncomingRequest) -> GatewayFault? { sync.refusal(of: request) }
 
+    func reads(_ field: String, at path: Substring) -> Bool { sync.reads(field, at: path) }
+
     func respond(to request: IncomingRequest, with stream: AnswerStream) async throws {
         var record = RequestRecord(request, logger: logger, metrics: metrics)
         let number = requests.enter(

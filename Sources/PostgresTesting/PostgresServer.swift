@@ -160,22 +160,27 @@ package final class PostgresServer: Sendable {
         return path
     }
 
-    /// Returns a port that no server uses at the moment.
+    /// Returns a port that no server uses at the moment, for a program that cannot take any free one.
+    ///
+    /// It is below those that the system gives to whoever asks for any: one of these could be given to another test
+    /// before the program listens.
     package static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return try withUnsafeMutablePointer(to: &address) { pointer in
-            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                guard bind(descriptor, pointer, size) == 0, getsockname(descriptor, pointer, &size) == 0 else {
-                    throw Command.Refused(what: "bind")
+        for _ in 0..<1_000 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            address.sin_port = port.bigEndian
+            let isFree = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
                 }
             }
-            return Int(UInt16(bigEndian: pointer.pointee.sin_port))
+            if isFree { return Int(port) }
         }
+        throw Command.Refused(what: "bind")
     }
 
     private static let script = """

@@ -47,7 +47,7 @@ struct CheckCommand: AsyncParsableCommand {
                 -H 'Authorization: Bearer …' -H 'Content-Type: application/json' \\
                 -d '{"types":["AlbumsV2"]}' > lines.jsonl
             It is printed as the records that an app would get, and then what looks wrong
-            in the mapping.
+            in the mapping; the status is then 1.
             """)
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
@@ -95,18 +95,18 @@ struct CheckCommand: AsyncParsableCommand {
             try await checkKeyFiles(of: configuration)
             let summary = ConfigurationSummary(configuration, Descriptors(configuration))
             for line in summary.lines { Console.out("  " + line) }
-            var isConnected = true
+            var isAsExpected = true
             if connect {
                 let extent: ConnectionCheck.Checklist = write ? .writing : checklist ? .reading : .none
-                isConnected = await ConnectionCheck(
+                isAsExpected = await ConnectionCheck(
                     configuration, try headers.fields, in: try scopes.scope(for: configuration), checklist: extent
                 ).run()
             }
             if let sample {
                 var report = try SampleReport(configuration, schemaVersion: schemaVersion)
-                try report.run(path: sample)
+                if try !report.run(path: sample) { isAsExpected = false }
             }
-            guard isConnected else { throw CommandFailure(.notAsExpected, "") }
+            guard isAsExpected else { throw CommandFailure(.notAsExpected, "") }
         }
     }
 

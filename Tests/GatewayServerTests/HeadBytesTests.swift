@@ -27,6 +27,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("/sync", "X-Device-Name: ", 200), ("/sync", "X-User: ", 400), ("/sync", "Cookie: ", 400),
+        ("/other", "X-Device-Name: ", 400),
+    ])
+    func `a field in Latin-1 that decides nothing does not stop a sync`(
+        path: String, field: String, status: Int
+    ) async throws {
+        try await Support.withServer { port in
+            try await RawClient.connect(to: port) { client in
+                var bytes = ByteBuffer(string: "GET \(path)?last_pulled_at=null HTTP/1.1\r\nHost: h\r\n\(field)")
+                bytes.writeBytes([0x4A, 0xF6])
+                bytes.writeString("\r\nConnection: close\r\n\r\n")
+                try await client.send(bytes)
+                #expect(try RawAnswer(try await client.readToEnd()).status == status)
+            }
+        }
+    }
+
     @Test func `a name in an answer comes through, in UTF-8 and in Latin-1`() async throws {
         let latin = "Content-Disposition: attachment; filename=\"J\u{F6}rg\""
         try await ScriptedBackend.run { peer in

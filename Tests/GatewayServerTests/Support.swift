@@ -75,6 +75,7 @@ struct StubService: SyncService {
     var onAdmit: @Sendable (Caller) async throws -> Void = { _ in }
 
     func checkReadiness() async throws { try await onReadiness() }
+    func forwards(_ field: String) -> Bool { ["authorization", "x-user"].contains(field) }
     func admit(_ caller: Caller) async throws -> String {
         try await onAdmit(caller)
         return caller.fields[.authorization] ?? "somebody"

@@ -35,9 +35,9 @@ import Testing
 
     private func take(_ spooler: inout StreamSpooler, rows: Range<Int>, _ filler: String) async throws {
         for row in rows {
-            var lines = #"{"type":"tasksRow","data":{"id":"t\#(row)","v":"\#(filler)"},"ack":"a"}"# + "\n"
-            if row % 10 == 0 { lines += #"{"type":"projectsRow","data":{"id":"p\#(row)"},"ack":"a"}"# + "\n" }
-            if row % 7 == 0 { lines += #"{"type":"tasksGone","data":{"id":"t\#(row / 2)"},"ack":"a"}"# + "\n" }
+            var lines = #"{"type":"tasksRow","data":{"id":"t\#(row)","v":"\#(filler)"},"ack":"a|1"}"# + "\n"
+            if row % 10 == 0 { lines += #"{"type":"projectsRow","data":{"id":"p\#(row)"},"ack":"a|1"}"# + "\n" }
+            if row % 7 == 0 { lines += #"{"type":"tasksGone","data":{"id":"t\#(row / 2)"},"ack":"a|1"}"# + "\n" }
             try await spooler.take(ByteBuffer(string: lines))
         }
     }

@@ -74,7 +74,7 @@ import Testing
         let result = try await RunningCommand.run(
             "check", "--config", configuration, "--sample", "-",
             input: try String(contentsOfFile: sample, encoding: .utf8))
-        #expect(result.status == 0)
+        #expect(result.status == 1, "something looks wrong")
         let text = result.out.split(separator: "\n\n", maxSplits: 1).last.map(String.init)
         if ProcessInfo.processInfo.environment["RIND_REGENERATE"] == "1" {
             try (text ?? "").write(
@@ -92,6 +92,34 @@ import Testing
     @Test func `a sample shows what becomes of each spelling, and the line that fits each column`() async throws {
         let file = Place.fixtures.appending(path: "spellings.ini").path(percentEncoded: false)
         try await Self.expectSample("spellings", configuration: file)
+    }
+
+    @Test func `a sample's tokens are looked at: one that is a number, and a complete line without one`() async throws {
+        let lines =
+            #"{"type":"TagV1","data":{"id":"t","label":"x"},"ack":7}"# + "\n"
+            + #"{"type":"SyncCompleteV1","data":{}}"# + "\n"
+        let result = try await RunningCommand.run(
+            ["check", "--config", Place.quickstart, "--sample", "-"], input: lines)
+        #expect(result.status == 1)
+        #expect(result.out.contains("warning: TagV1: 1 line whose token in 'ack' is a number"))
+        #expect(result.out.contains("warning: SyncCompleteV1: 1 line without a token in 'ack'"))
+    }
+
+    @Test func `it says how records are written, what has no way, and what passes through`() async throws {
+        try await Place.withDirectory { directory in
+            let file = directory.appending(path: "rind.ini").path(percentEncoded: false)
+            let text = try Place.text("examples/quickstart/rind.ini").replacing("path = POST /sync/push", with: "")
+            func summary(_ text: String) async throws -> String {
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                return try await RunningCommand.run(["check", "--config", file], directory: directory).out
+            }
+            let silent = try await summary(text)
+            #expect(silent.contains("refused: neither '[push] path' nor a table says how to write"))
+            #expect(silent.contains("passes through, whoever asks, its internal ones too ([backend] denied_paths)"))
+            let partly = try await summary(
+                text.replacing("[columns tags]", with: "create = POST /tags exists 409\n[columns tags]"))
+            #expect(partly.contains("one call for each record; refused, for want of calls: projects, tasks"))
+        }
     }
 
     @Test func `a sample is shown as an older app gets it`() async throws {

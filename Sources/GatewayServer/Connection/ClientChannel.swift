@@ -123,10 +123,10 @@ struct ClientChannel: ServerChildChannel {
         do {
             guard value.isWelcome else { throw TooManyConnections() }
             serving: while let head = try await parts.nextHead() {
-                try RequestHead.check(head)
+                let responder = responder()
+                try RequestHead.check(head) { responder.reads($0, at: head.uri.prefix { $0 != "?" }) }
                 value.state.hangUp.reset()
                 var request = IncomingRequest(head, body: parts, connection: value.state)
-                let responder = responder()
                 request.refusal = responder.refusal(of: request)
                 switch try await answer(request, by: responder, on: outbound, channel: value.channel) {
                 case .keep:

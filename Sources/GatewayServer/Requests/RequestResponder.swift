@@ -10,6 +10,10 @@ protocol RequestResponder: Sendable {
     /// The caller puts it into the request. ``respond(to:with:)`` then waits for nothing but the client.
     func refusal(of request: IncomingRequest) -> GatewayFault?
 
+    /// Returns true if a header field, named in small letters, may decide anything about a request at a path, or is
+    /// passed on.
+    func reads(_ field: String, at path: Substring) -> Bool
+
     /// Serves one request.
     ///
     /// - Throws: An error if an answer has begun and cannot be ended: the connection must be cut then.
@@ -19,4 +23,7 @@ protocol RequestResponder: Sendable {
 extension RequestResponder {
     /// Refuses nothing.
     func refusal(of request: IncomingRequest) -> GatewayFault? { nil }
+
+    /// Reads every field.
+    func reads(_ field: String, at path: Substring) -> Bool { true }
 }

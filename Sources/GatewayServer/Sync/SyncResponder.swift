@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Backend
 import Gateway
 import HTTPTypes
 import Logging
@@ -44,6 +45,14 @@ struct SyncResponder: Sendable {
         guard !service.hasRoomForPulls, let route = service.dialect.route(String(request.path)) else { return nil }
         let isPull = route == .pull || request.method == .get
         return isPull && route.allowedMethods.contains(request.method.rawValue) ? .pulls : nil
+    }
+
+    /// Returns false for a field of a sync that no part of the gateway reads and that is not passed on.
+    func reads(_ field: String, at path: Substring) -> Bool {
+        guard service.dialect.route(String(path)) != nil else { return true }
+        return service.forwards(field) || ForwardingRule.never.contains(field) || field.hasPrefix("x-forwarded-")
+            || ["forwarded", "authorization", "cookie"].contains(field)
+            || field == service.dialect.schemaVersionField?.lowercased()
     }
 
     /// Serves one request.

@@ -19,6 +19,8 @@ package protocol SyncService: Sendable {
     func readings(deep: Bool) async -> [MetricReading]
     /// Returns what the operator's page shows of backend, state and devices.
     func status() async -> GatewayStatus
+    /// Returns true if a header field of syncs, named in small letters, goes to the backend.
+    func forwards(_ field: String) -> Bool
     /// False if no pull can begin at this moment, whoever sends it.
     var hasRoomForPulls: Bool { get }
     /// Checks that the backend accepts the caller, before more than a small body is taken from them.

@@ -12,7 +12,9 @@ struct ConfigurationSummary {
     init(_ configuration: Configuration, _ descriptors: Descriptors) {
         let gateway = configuration.gateway
         var lines = [Self.line("listens on", gateway.listen.description)]
-        if let admin = configuration.admin.listen { lines.append(Self.line("", "\(admin) for probes")) }
+        if let admin = configuration.admin.listen {
+            lines.append(Self.line("", "\(admin) for probes, metrics and the status page"))
+        }
         let paths = ([gateway.syncPath].compactMap { $0 } + gateway.pullPath + gateway.pushPath).map(\.description)
         let sync = paths.isEmpty ? "no path: no client can sync" : paths.joined(separator: ", ")
         lines.append(Self.line("sync at", sync))
@@ -28,8 +30,8 @@ struct ConfigurationSummary {
         lines.append(Self.line("state", configuration.stateLocation))
         lines.append(Self.line("descriptors", descriptors.summary))
         if let memory = MemoryNeed.summary(configuration) { lines.append(Self.line("memory", memory)) }
-        let push = configuration.push.path.map { _ in "one stream of operations, in one transaction" }
-        lines.append(Self.line("pushes", push ?? "one call for each record"))
+        lines.append(Self.line("pushes", Self.pushes(configuration)))
+        lines.append(Self.line("else", Self.passThrough(configuration.backend)))
         lines.append(Self.line("ledger", Self.ledger(configuration.schema)))
         lines.append(Self.line("schema", Self.versions(configuration.schema)))
         for table in configuration.schema.tables { lines.append(Self.line("", Self.table(table))) }
@@ -46,6 +48,23 @@ struct ConfigurationSummary {
         case .cookie(let name): "the cookie '\(name)'"
         case .bearer: "the bearer token itself"
         }
+    }
+
+    /// Describes how pushes are written, and names the tables that have no way.
+    private static func pushes(_ configuration: Configuration) -> String {
+        guard configuration.push.path == nil else { return "one stream of operations, in one transaction" }
+        let silent = configuration.schema.tables.filter { $0.calls == Table.Calls() }.map(\.name)
+        let isAll = silent.count == configuration.schema.tables.count
+        guard !isAll else { return "refused: neither '[push] path' nor a table says how to write" }
+        return "one call for each record"
+            + (silent.isEmpty ? "" : "; refused, for want of calls: \(silent.joined(separator: ", "))")
+    }
+
+    private static func passThrough(_ backend: Configuration.Backend) -> String {
+        guard backend.passThrough else { return "every other path is answered 404" }
+        let denied = backend.deniedPaths.map(\.description).joined(separator: ", ")
+        return "every other path of the backend passes through, whoever asks"
+            + (denied.isEmpty ? ", its internal ones too ([backend] denied_paths)" : ", but for \(denied)")
     }
 
     /// Describes the header fields that identify a caller together with the credential.

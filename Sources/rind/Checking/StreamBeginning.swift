@@ -67,7 +67,7 @@ struct StreamBeginning {
         }
         var output = JSONWriter()
         let result = projector.project(line, into: &output)
-        findings.note(result, type: type, hasToken: true, output.bytes)
+        findings.note(result, type: type, of: projector, output.bytes)
         switch result {
         case .upsert, .delete, .deleteWhere: Self.note(type, in: &types)
         case .ackOnly, .idMapping: break

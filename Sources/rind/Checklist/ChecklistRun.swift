@@ -130,8 +130,9 @@ struct ChecklistRun {
     }
 
     private mutating func trySettingBack(_ everything: ChecklistStream) async throws(BackendError) {
-        // A token of three parts is that of a backfill, which goes back to another line than its own.
-        let lines = everything.records.filter { line in line.checkpoint.token.count { $0 == "|" } < 2 }
+        // A backfill, which a line without data ends, goes back to another line than its own.
+        let backfills = Set(everything.lines.filter { $0.table == nil }.map(\.checkpoint.namespace))
+        let lines = everything.records.filter { !backfills.contains($0.checkpoint.namespace) }
         let groups = Dictionary(grouping: lines, by: \.checkpoint.namespace)
             .filter { Set($0.value.map(\.checkpoint.token)).count > 1 }
         guard let (namespace, own) = groups.min(by: { $0.key < $1.key }), let first = own.first else {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import GatewayConfig
 import JSONBytes
 import SQLiteState
 import StateStore
@@ -10,7 +11,7 @@ import SyncModel
 /// `rind journal`.
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Lists pushes that are in progress or were interrupted.",
+        commandName: "journal", abstract: "Lists pushes by calls that are in progress or were interrupted.",
         discussion: """
             EXAMPLES
               rind journal list --config rind.ini
@@ -61,7 +62,9 @@ struct JournalListCommand: AsyncParsableCommand {
             // One more than asked for, to see whether there are more.
             let journals = try await store.journals(
                 of: try await owner.find(in: store, configuration), after: after, limit: limit + 1)
-            return JournalList(journals: Array(journals.prefix(limit)), hasMore: journals.count > limit)
+            return JournalList(
+                journals: Array(journals.prefix(limit)), hasMore: journals.count > limit,
+                hasStreamPush: configuration.push.path != nil)
         }
     }
 }
@@ -70,13 +73,21 @@ struct JournalListCommand: AsyncParsableCommand {
 private struct JournalList: StateReport {
     let journals: [PushJournal]
     let hasMore: Bool
+    /// True if pushes are requests of several lines, which have no journal.
+    let hasStreamPush: Bool
 
     private static let columns: [TextTable.Column] = [
         "JOURNAL", "PRINCIPAL", .scope, "STATE", "APPLIED", "REASON", "RECORD", "BEGAN", "LAST",
     ]
 
     var lines: [String] {
-        guard !journals.isEmpty else { return ["no push is in progress, and none was interrupted"] }
+        guard !journals.isEmpty else {
+            return [
+                hasStreamPush
+                    ? "no journal: with '[push] path' a push has none, whether it runs or was interrupted"
+                    : "no push by calls is in progress, and none was interrupted"
+            ]
+        }
         let rows = journals.map { journal in
             [
                 String(journal.id), journal.principal.description, journal.principal.shownScope,

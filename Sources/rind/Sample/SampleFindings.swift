@@ -24,6 +24,7 @@ struct SampleFindings {
     private var deletions = 0
     private var isComplete = false
     private var withoutToken: [String: Int] = [:]
+    private var numberTokens: [String: Int] = [:]
     private var badIDs: [String: BadIDs] = [:]
     private var values: [Int: [Int: ValueFacts]] = [:]
 
@@ -35,18 +36,20 @@ struct SampleFindings {
     }
 
     /// Notes what became of a line.
-    mutating func note(_ result: LineResult, type: String?, hasToken: Bool, _ output: [UInt8]) {
+    mutating func note(_ result: LineResult, type: String?, of projector: LineProjector, _ output: [UInt8]) {
         switch result {
         case .upsert(let table, _, _, let range):
             records[table, default: 0] += 1
             noteValues(table, Array(output[range]))
         case .delete, .deleteWhere: deletions += 1
-        case .complete:
-            isComplete = true
-            return
+        case .complete: isComplete = true
         case .ackOnly, .idMapping, .reset, .unknownType, .quarantined: return
         }
-        if !hasToken { withoutToken[type ?? "?", default: 0] += 1 }
+        if !projector.hasToken {
+            withoutToken[type ?? "?", default: 0] += 1
+        } else if projector.isTokenNumber {
+            numberTokens[type ?? "?", default: 0] += 1
+        }
     }
 
     /// Notes why a line was quarantined.
@@ -80,9 +83,14 @@ struct SampleFindings {
             lines.append("  \(reason.rawValue): \(count)")
         }
         let remarks = remarks(projector)
-        guard !remarks.isEmpty else { return lines + ["Nothing looks wrong."] }
-        lines.append("\n\(remarks.count) \(remarks.count == 1 ? "thing looks" : "things look") wrong:")
-        return lines + remarks.map { "warning: " + $0.text }
+        func list(_ label: String, _ isWanted: (SampleRemark) -> Bool) -> [String] {
+            remarks.filter(isWanted).map { "\(label): \($0.text)" }
+        }
+        let wrong = list("warning", \.isFault)
+        lines += wrong.isEmpty ? ["Nothing looks wrong."] : ["\n\(Self.things(wrong.count, "look")) wrong:"] + wrong
+        let odd = list("warning") { $0.certainty == .possible }
+        if !odd.isEmpty { lines += ["\n\(Self.things(odd.count, "seem")) odd, and may be meant so:"] + odd }
+        return lines + list("note") { $0.certainty == .inWholeSamples }
     }
 
     /// Returns what looks wrong in the mapping.
@@ -110,6 +118,13 @@ struct SampleFindings {
                     .certain,
                     "\(type): \(Self.lines(count)) without a token in '\(rules.ackField)'; a stream cannot go on behind "
                         + "them"))
+        }
+        for (type, count) in numberTokens.sorted(by: { $0.key < $1.key }) {
+            remarks.append(
+                SampleRemark(
+                    .likely,
+                    "\(type): \(Self.lines(count)) whose token in '\(rules.ackField)' is a number; it goes back as a text, "
+                        + "and a token should be one"))
         }
         if let type = rules.completeType, !isComplete {
             remarks.append(
@@ -165,6 +180,10 @@ struct SampleFindings {
     }
 
     private static func types(of table: Table) -> [String] { table.upserts + table.deletes.map(\.type) }
+
+    private static func things(_ count: Int, _ verb: String) -> String {
+        count == 1 ? "1 thing \(verb)s" : "\(count) things \(verb)"
+    }
 
     private static func lines(_ count: Int) -> String { count == 1 ? "1 line" : "\(count) lines" }
 }

@@ -27,6 +27,9 @@ struct SampleRemark {
         self.hint = hint
     }
 
+    /// True if it is a fault; what may be meant so, or comes with a piece of a stream, is none.
+    var isFault: Bool { certainty == .certain || certainty == .likely }
+
     /// Returns the remark as a finding about a call; nil if only a whole sample shows anything.
     func finding(at address: String) -> CheckFinding? {
         let verdict: CheckFinding.Verdict

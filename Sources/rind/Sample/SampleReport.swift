@@ -37,7 +37,9 @@ struct SampleReport {
     }
 
     /// Reads a file and prints everything.
-    mutating func run(path: String) throws {
+    ///
+    /// - Returns: False if something looks wrong.
+    mutating func run(path: String) throws -> Bool {
         let bytes = try Self.read(path)
         let name = path == "-" ? "standard input" : path
         Console.out("\n\(name), as an app of schema version \(schemaVersion) gets it:\n")
@@ -51,6 +53,7 @@ struct SampleReport {
         guard projector.counters.lines > 0 else { throw CommandFailure(.badData, "There are no lines in \(name).") }
         Console.out("")
         for text in findings.summary(projector) { Console.out(text) }
+        return !findings.remarks(projector).contains(where: \.isFault) && projector.counters.quarantined.isEmpty
     }
 
     private mutating func show(_ line: UnsafeRawBufferPointer, number: Int) {
@@ -65,7 +68,7 @@ struct SampleReport {
             result = projector.project(line, into: &output)
         }
         let type = typeName(line)
-        findings.note(result, type: type, hasToken: projector.lastCheckpoint != nil, output.bytes)
+        findings.note(result, type: type, of: projector, output.bytes)
         if case .quarantined = result, let entry = projector.quarantined { findings.note(entry, number: number) }
         let (meaning, detail) = describe(result, output.bytes)
         Console.out("\(String(number).leftPadded(to: 5))  \((type ?? "?").shown(upTo: 60))  \(meaning)")

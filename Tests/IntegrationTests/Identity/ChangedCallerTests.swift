@@ -117,7 +117,7 @@ import Testing
         try await GatewayStack.with(StackOptions(["identity.principal": "cookie:device"])) { stack in
             let fields = ["Cookie": "device=1"]
             let cursor = try PulledChanges(await stack.sendPull(nil, fields)).cursor
-            for token in ["ada-token", "bob-token", "ada-token"] {
+            for token in ["ada-token", "ada-token", "bob-token"] {
                 _ = try await stack.sendPush(cursor, .changes("tags", deleted: ["x"]), token: token, fields)
             }
             #expect(stack.backend.count("POST", "/sync/push") == 2)

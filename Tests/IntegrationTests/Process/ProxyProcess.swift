@@ -5,6 +5,7 @@ import Foundation
 import GatewayTesting
 import NIOCore
 import NIOPosix
+import PostgresTesting
 import Testing
 
 /// A proxy before a gateway, with its configuration from `examples/proxies`, but without TLS.
@@ -42,7 +43,7 @@ struct ProxyProcess {
         _ kind: Kind, before gateway: Gateway, directory: String, _ body: (ProxyProcess) async throws -> Value
     ) async throws -> Value {
         let program = try #require(kind.program, "\(kind.rawValue) is not installed")
-        let port = try await freePort()
+        let port = try PostgresServer.freePort()
         let file = "\(directory)/\(kind.rawValue).conf"
         let text =
             switch kind {
@@ -113,19 +114,6 @@ struct ProxyProcess {
             text = text.replacing(old, with: new)
         }
         return text
-    }
-
-    /// Finds a port below those that the system gives to whoever asks for any: one of these could be given to another
-    /// test before the proxy listens, which would then seem to be there and never answer.
-    private static func freePort() async throws -> Int {
-        while true {
-            let port = Int.random(in: 20_000..<32_000)
-            let server = try? await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .bind(host: "127.0.0.1", port: port).get()
-            guard let server else { continue }
-            try await server.close()
-            return port
-        }
     }
 
     private static func isListening(_ port: Int) async -> Bool {
