@@ -214,8 +214,9 @@ package struct StreamIntake: Sendable {
         output.removeAll()
         output.append(string: id)
         // It is the gateway's own, and newer than all lines.
-        rowNamespaces[table] = projector.namespaceNumber
-        add(.deleteAll, table: table, feed: 0, id: IDHash(id: id, key: projector.key), 0..<output.count)
+        add(
+            .deleteAll, table: table, feed: 0, id: IDHash(id: id, key: projector.key), 0..<output.count, isOrdered: true
+        )
         if let failure { throw failure }
     }
 
@@ -238,9 +239,12 @@ package struct StreamIntake: Sendable {
         noteFlaws(of: result)
         switch result {
         case .upsert(let table, let feed, let id, let range):
+            rowNamespaces[table] = projector.namespaceNumber
             add(.upsert, table: table, feed: feed, id: id, range)
         case .delete(let table, let feed, let all, let id, let range):
-            add(all ? .deleteAll : .delete, table: table, feed: feed, id: id, range)
+            add(
+                all ? .deleteAll : .delete, table: table, feed: feed, id: id, range,
+                isOrdered: rowNamespaces[table] == projector.namespaceNumber)
         case .deleteWhere(let table, let feed, _, let link, let digest, _):
             deleteByLink(StreamSigns.Link(table: table, link: link, feed: feed), digest)
         case .ackOnly: break
@@ -308,7 +312,8 @@ package struct StreamIntake: Sendable {
     }
 
     private mutating func add(
-        _ operation: DeduplicationEntry.Operation, table: Int, feed: Int, id: IDHash, _ range: Range<Int>
+        _ operation: DeduplicationEntry.Operation, table: Int, feed: Int, id: IDHash, _ range: Range<Int>,
+        isOrdered: Bool = false
     ) {
         carriedData = true
         counts.rows += 1
@@ -324,11 +329,7 @@ package struct StreamIntake: Sendable {
             feed: UInt8(min(feed, 63)), operation: operation)
         entry.bringsAddedColumns = isUpsert && projector.bringsWatched
         entry.isDefaulted = isUpsert && projector.isDefaulted
-        if isUpsert {
-            rowNamespaces[table] = projector.namespaceNumber
-        } else {
-            entry.isOrdered = rowNamespaces[table] == projector.namespaceNumber
-        }
+        entry.isOrdered = isOrdered
         output.bytes.withUnsafeBytes { bytes in
             let element = UnsafeRawBufferPointer(rebasing: bytes[range])
             entry.line = isUpsert ? records[table].append(element) : deletions[table].append(element)
