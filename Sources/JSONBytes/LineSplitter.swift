@@ -99,7 +99,8 @@ package struct LineSplitter {
         return pointer
     }
 
-    private static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
+    /// Returns true if a line, without its end, says nothing.
+    package static func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
         guard let first = line.first else { return true }
         // Almost every line begins with a brace, and is longer.
         if first == UInt8(ascii: "{") { return line.count < 8 && isEmptyObject(line) }

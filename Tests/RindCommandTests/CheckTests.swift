@@ -97,12 +97,13 @@ import Testing
     @Test func `a sample's tokens are looked at: one that is a number, and a complete line without one`() async throws {
         let lines =
             #"{"type":"TagV1","data":{"id":"t","label":"x"},"ack":7}"# + "\n"
-            + #"{"type":"SyncCompleteV1","data":{}}"# + "\n"
+            + #"{"type":"SyncCompleteV1","data":{}}"# + "\n{}\n: ping\n"
         let result = try await RunningCommand.run(
             ["check", "--config", Place.quickstart, "--sample", "-"], input: lines)
         #expect(result.status == 1)
         #expect(result.out.contains("warning: TagV1: 1 line whose token in 'ack' is a number"))
         #expect(result.out.contains("warning: SyncCompleteV1: 1 line without a token in 'ack'"))
+        #expect(result.out.contains("quarantined: 0"), "heartbeats are no lines here either")
     }
 
     @Test func `it says how records are written, what has no way, and what passes through`() async throws {

@@ -47,7 +47,7 @@ struct SampleReport {
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { continue }
+            guard !line.withUnsafeBytes(LineSplitter.isBlank) else { continue }
             line.withUnsafeBytes { show($0, number: number) }
         }
         guard projector.counters.lines > 0 else { throw CommandFailure(.badData, "There are no lines in \(name).") }
