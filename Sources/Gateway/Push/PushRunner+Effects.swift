@@ -140,7 +140,7 @@ extension PushRunner {
         if refusals.isEmpty, let replica = pusher?.replica {
             // This is for the operator only; a failure does not change how the push ends.
             try? await scope.store.touch(
-                replica: replica, result: "push failed: \(failure.rawValue)", at: scope.now)
+                replica: replica, result: "push failed: \(code(of: failure))", at: scope.now)
         }
         let reply = PushAnswerMaker(scope, rejected: machine.rejected)
         switch failure {
@@ -155,6 +155,11 @@ extension PushRunner {
             return reply.tooManyRefusals(applied: applied)
         case .unknownOutcome, .unexpectedEvent: return failure
         }
+    }
+
+    /// Returns the code that the client gets.
+    func code(of failure: PushFailure) -> String {
+        failure == .busy ? GatewayError(busy: 0, because: delay).code : failure.rawValue
     }
 
     private func logHalfApplied(_ applied: Int) {

@@ -126,7 +126,7 @@ extension PushRunner {
                 record: record.map { PushedRecordKey(table: $0.table, id: $0.id) })
         case .failed(let failure):
             written.failure = PushJournal.Failure(
-                code: failure.rawValue, message: lastTrouble, record: end.unknown.first.map(scope.key(at:)))
+                code: code(of: failure), message: lastTrouble, record: end.unknown.first.map(scope.key(at:)))
         case .error:
             let code = failure.map { GatewayError($0).code } ?? GatewayFault.unknown.rawValue
             written.failure = PushJournal.Failure(code: code)
