@@ -43,9 +43,9 @@ struct StateCopyCommandTests {
             for (from, to) in [("sqlite:rind-state.db", url), (url, "sqlite:back.db")] {
                 let arguments = ["state", "copy", "--from", from, "--to", to, "--schema", schema, "--json"]
                 var kills = 0
-                for _ in 0..<8 {
+                for attempt in 0..<8 {
                     let command = try RunningCommand(arguments, directory: state.directory)
-                    try await Task.sleep(for: .milliseconds(Int.random(in: 50...600)))
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 50...50 + attempt * 80)))
                     command.signal(SIGKILL)
                     let finished = await command.finished()
                     if finished.status == 128 + SIGKILL { kills += 1 }
