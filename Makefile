@@ -61,6 +61,7 @@ soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, 
 	@RIND_TEST_SEEDS=$(SEEDS) RIND_TEST_EVENTS=1000000 RIND_TEST_VALUES=1000000 .ci/test $(OPTIMISED) --filter 'SimulationTests|FuzzTests' $(SWIFTFLAGS)
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
+	@RIND_TEST_ANSWERS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter RandomPushAnswerTests $(SWIFTFLAGS)
 	@RIND_TEST_KILLS=100 .ci/test $(OPTIMISED) --filter KillTests $(SWIFTFLAGS)
 	@RIND_TEST_FLOOD=1 .ci/test $(OPTIMISED) --filter FloodTests $(SWIFTFLAGS)
 

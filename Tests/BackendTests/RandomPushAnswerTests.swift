@@ -14,7 +14,7 @@ import Testing
 
 /// Random answers to pushes: none may count as applied of which a line has no result that says so.
 @Suite struct RandomPushAnswerTests {
-    /// The number of answers: `RIND_TEST_ANSWERS`, 1,000,000 in `make soak`.
+    /// The number of answers: `RIND_TEST_ANSWERS`, which `make soak` sets to `MUTATIONS`.
     private static let count = ProcessInfo.processInfo.environment["RIND_TEST_ANSWERS"].flatMap { Int($0) } ?? 20_000
 
     @Test func `whatever a backend answers, a push counts as applied only if each line has a result that says so`()
