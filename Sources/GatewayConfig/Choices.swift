@@ -78,10 +78,16 @@ package enum LogFormat: String, CaseIterable, Sendable {
 
 /// The location of the state.
 package enum StateLocation: Hashable, Sendable {
-    /// A file; a relative path in the configuration is relative to the configuration's directory.
-    case sqlite(path: String)
+    /// A file; a relative path is kept as it is written, since earlier versions looked for it in the working directory.
+    case sqlite(path: String, relativePath: String? = nil)
     /// A PostgreSQL database; the URL may hold a password.
     case postgres(url: Secret)
+
+    /// Returns the location with a path that is relative to a file's directory.
+    func seen(from file: String) -> StateLocation {
+        guard case .sqlite(let path, _) = self, !path.hasPrefix("/") else { return self }
+        return .sqlite(path: Configuration.resolve(path, relativeTo: file), relativePath: path)
+    }
 
     /// Returns true if a text that stands for a location may be the URL of a PostgreSQL database.
     static func isPostgres(_ text: String) -> Bool { text.lowercased().hasPrefix("postgres") }

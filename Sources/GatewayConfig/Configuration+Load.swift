@@ -44,9 +44,7 @@ extension Configuration {
                 loader.configuration[keyPath: key] = resolve(path, relativeTo: file)
             }
         }
-        if case .sqlite(let path) = loader.configuration.state.url {
-            loader.configuration.state.url = .sqlite(path: resolve(path, relativeTo: file))
-        }
+        loader.configuration.state.url = loader.configuration.state.url.seen(from: file)
         if case .file(let path) = loader.configuration.identity.jwtKeys {
             loader.configuration.identity.jwtKeys = .file(path: resolve(path, relativeTo: file))
         }

@@ -64,7 +64,7 @@ extension ValueFormat where Value == StateLocation {
                 }
                 return .sqlite(path: path)
             },
-            render: { if case .sqlite(let path) = $0 { "sqlite:\(path)" } else { "" } })
+            render: { if case .sqlite(let path, _) = $0 { "sqlite:\(path)" } else { "" } })
     }
 }
 

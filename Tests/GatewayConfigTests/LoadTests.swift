@@ -20,7 +20,9 @@ import Testing
         #expect(c.wire.migration == ["migration", "_migration"] && c.wire.changes == ["changes"])
         #expect(c.wire.bodyPath.isEmpty && c.wire.wrap.isEmpty && c.wire.tokenHeader.isEmpty && c.wire.pushTable == nil)
         #expect(c.wire.timestamp == "timestamp")
-        #expect(c.state.url == .sqlite(path: "config/rind-state.db"), "a path is relative to the file")
+        #expect(
+            c.state.url == .sqlite(path: "config/rind-state.db", relativePath: "rind-state.db"),
+            "a path is relative to the file")
         #expect(c.identity.authTTL == .seconds(60))
         #expect(c.backend.checkpoints == .server && c.backend.ackTypes == ["SyncAckV1"] && c.backend.ackBatch == 1000)
         #expect(c.backend.completeType == "SyncCompleteV1" && c.backend.resetType == "SyncResetV1")

@@ -9,13 +9,15 @@ import Testing
 @Suite struct NewStateTests {
     /// A gateway with the quickstart's configuration in a directory, started from another one.
     private static func serve(
-        _ backend: DemoBackend, in directory: URL, from working: URL, key: String? = nil,
+        _ backend: DemoBackend, in directory: URL, from working: URL, key: String? = nil, state: String? = nil,
         _ body: (RunningCommand) async throws -> Void
     ) async throws {
         let file = directory.appending(path: "rind.ini").path(percentEncoded: false)
         try Place.text("examples/quickstart/rind.ini").write(toFile: file, atomically: true, encoding: .utf8)
         let url = try await backend.url
-        let environment = key.map { ["RIND_IDENTITY_KEY": $0] } ?? [:]
+        var environment: [String: String] = [:]
+        environment["RIND_IDENTITY_KEY"] = key
+        environment["RIND_STATE_URL"] = state
         try await CommandPermits.with {
             let command = try ServedGateway.start(
                 in: working, backend: url, environment: environment, configuration: file)
@@ -26,10 +28,10 @@ import Testing
 
     /// Runs a gateway until it serves, ends it, and returns its log.
     private static func served(
-        _ backend: DemoBackend, in directory: URL, from working: URL, key: String? = nil
+        _ backend: DemoBackend, in directory: URL, from working: URL, key: String? = nil, state: String? = nil
     ) async throws -> String {
         var log = ""
-        try await serve(backend, in: directory, from: working, key: key) { command in
+        try await serve(backend, in: directory, from: working, key: key, state: state) { command in
             _ = await command.errorMatch(#"port"?[=:]"?[0-9]+"#)
             command.signal(SIGTERM)
             log = await command.finished().error
@@ -68,6 +70,20 @@ import Testing
                 let key = String(repeating: "k", count: 40)
                 let silent = try await Self.served(backend, in: directory, from: directory, key: key)
                 #expect(silent.contains("code=state.new") && !silent.contains("state.sibling"))
+            }
+        }
+    }
+
+    @Test func `a state of the same name elsewhere does not stop one whose whole path is written`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Place.withDirectory { directory in
+                try await Place.withDirectory { working in
+                    _ = try await Self.served(backend, in: working, from: working)
+                    let path = directory.appending(path: "rind-state.db").path(percentEncoded: false)
+                    let log = try await Self.served(
+                        backend, in: directory, from: working, state: "sqlite:\(path)")
+                    #expect(log.contains("code=state.new"))
+                }
             }
         }
     }

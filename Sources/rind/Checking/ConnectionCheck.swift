@@ -64,7 +64,7 @@ struct ConnectionCheck {
     private func state() async -> CheckFinding {
         do {
             return switch configuration.state.url {
-            case .sqlite(let path): try await file(path)
+            case .sqlite(let path, _): try await file(path)
             case .postgres(let url): try await database(configuration.postgresOptions(url))
             }
         } catch StateError.inUse(_, let holder) {

@@ -35,7 +35,7 @@ extension Configuration {
     /// Opens the state for a gateway: creates it and brings its schema up to date if necessary.
     func openState(report: (@Sendable (StateEvent) -> Void)? = nil, logger: Logger) async throws -> any CommandState {
         switch state.url {
-        case .sqlite(let path):
+        case .sqlite(let path, _):
             var options = sqliteOptions
             options.report = report
             return try await SQLiteStateStore.open(path: path, options: options)
@@ -51,7 +51,7 @@ extension Configuration {
         for purpose: SQLiteStateStore.Purpose, _ body: (any CommandState) async throws -> R
     ) async throws -> R {
         switch state.url {
-        case .sqlite(let path):
+        case .sqlite(let path, _):
             try await closing(
                 await SQLiteStateStore.openShared(path: path, for: purpose, options: sqliteOptions), after: body)
         case .postgres(let url):
@@ -94,7 +94,7 @@ extension Configuration {
     /// The location of the state without secrets, for the operator.
     var stateLocation: String {
         switch state.url {
-        case .sqlite(let path): path
+        case .sqlite(let path, _): path
         case .postgres(let url):
             (try? ConnectionInfo(String(decoding: url.bytes, as: UTF8.self)))
                 .map { "postgresql \($0) schema=\(state.schema)" } ?? "postgresql schema=\(state.schema)"

@@ -17,8 +17,8 @@ struct NewState {
     /// Files beside it that are states with the same identity key.
     private(set) var siblings: [String] = []
 
-    /// The most files that are looked into.
-    private static let maximumFiles = 50
+    /// The most files beside it that are looked at.
+    private static let maximumFiles = 1_000
 
     /// Creates the finding; nil if the state is there.
     ///
@@ -26,7 +26,7 @@ struct NewState {
     ///   relative path was relative to the working directory.
     init?(_ configuration: Configuration) async throws {
         location = configuration.stateLocation
-        guard case .sqlite(let path) = configuration.state.url else {
+        guard case .sqlite(let path, let relativePath) = configuration.state.url else {
             guard case .postgres(let url) = configuration.state.url,
                 case .empty = try await PostgresStateStore.inspect(
                     configuration.postgresOptions(url), logger: .silent)
@@ -37,8 +37,9 @@ struct NewState {
             return nil
         }
         let file = URL(filePath: path).standardizedFileURL
-        let here = URL(filePath: FileManager.default.currentDirectoryPath).appending(path: file.lastPathComponent)
-        if Self.path(here) != Self.path(file), await Self.isOwn(here, configuration, ifUnmarked: true) {
+        if let here = relativePath.map({ URL(filePath: $0).standardizedFileURL }), here != file,
+            await Self.isOwn(here, configuration, ifUnmarked: true)
+        {
             throw CommandFailure(
                 .configuration,
                 "There is no state at \(Self.path(file)), and there is one at \(Self.path(here)), where earlier versions "
@@ -49,7 +50,8 @@ struct NewState {
         let folder = file.deletingLastPathComponent()
         let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
         for other in files.sorted(by: { $0.path < $1.path }).prefix(Self.maximumFiles)
-        where await Self.isOwn(other, configuration, ifUnmarked: false) {
+        where Self.isState(Self.path(other)) {
+            guard await Self.isOwn(other, configuration, ifUnmarked: false) else { continue }
             siblings.append(Self.path(other))
         }
     }
@@ -68,8 +70,7 @@ struct NewState {
     /// Returns true if a file is a state that was written under the configuration's identity key.
     private static func isOwn(_ file: URL, _ configuration: Configuration, ifUnmarked: Bool) async -> Bool {
         let (path, options) = (path(file), configuration.sqliteOptions)
-        guard !["-wal", "-shm", ".lock"].contains(where: path.hasSuffix), isDatabase(path),
-            let version = try? await SQLiteStateStore.inspect(path: path, options: options), version > 0
+        guard let version = try? await SQLiteStateStore.inspect(path: path, options: options), version > 0
         else { return false }
         // One of an earlier version cannot be asked for its mark.
         guard let store = try? await SQLiteStateStore.openShared(path: path, for: .reading, options: options),
@@ -78,12 +79,14 @@ struct NewState {
         return mark == SyncGateway.keyMark(of: configuration)
     }
 
-    /// Returns true if a regular file begins as SQLite's do: nothing else is opened as one.
-    private static func isDatabase(_ path: String) -> Bool {
+    /// Returns true if a regular file has Rind's mark in SQLite's head: databases of others are not opened.
+    private static func isState(_ path: String) -> Bool {
         guard let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType,
             type == .typeRegular, let file = FileHandle(forReadingAtPath: path)
         else { return false }
         defer { try? file.close() }
-        return (try? file.read(upToCount: 15)).map { $0 == Data("SQLite format 3".utf8) } ?? false
+        // The application id is at offset 68 (https://www.sqlite.org/fileformat2.html#the_database_header).
+        guard let head = try? file.read(upToCount: 72), head.count == 72 else { return false }
+        return head.starts(with: Data("SQLite format 3".utf8)) && head[68...] == Data("Rind".utf8)
     }
 }
