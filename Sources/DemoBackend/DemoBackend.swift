@@ -23,6 +23,8 @@ package final class DemoBackend: Service {
     private let boundPort = OneShot<Int>()
     private let hook = NIOLockedValueBox<StreamHook?>(nil)
     let retired: NIOLockedValueBox<DemoRetirement>
+    /// The replica that streams are read from; nil for the database itself.
+    let replica = NIOLockedValueBox<DemoStore?>(nil)
     /// The counts of lines that the backend's streams have sent.
     let sent = SentLines()
 

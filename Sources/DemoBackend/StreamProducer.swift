@@ -3,6 +3,8 @@
 
 /// A producer that runs the queries of one stream and returns its lines in chunks of about 64 KiB.
 struct StreamProducer {
+    private let backend: DemoBackend
+    private let session: String
     private let store: DemoStore
     private let hook: StreamHook?
     private var cursor: StreamCursor
@@ -15,8 +17,10 @@ struct StreamProducer {
     ///
     /// - Throws: The error to answer with instead of a stream.
     init(_ request: StreamRequest, caller: Accounts.Caller, of backend: DemoBackend) async throws {
-        let store = backend.store
+        let store = try await backend.streamStore(of: caller.sessionID)
         self.store = store
+        self.backend = backend
+        session = caller.sessionID
         hook = backend.streamHook
         let retirement = backend.retirement
         try retirement.check(request.types)
@@ -44,6 +48,7 @@ struct StreamProducer {
                     return cursor
                 }
                 lines.append(cursor.takeLines())
+                try await backend.keepPositions(of: session, from: store)
             } catch {
                 failure = error
             }

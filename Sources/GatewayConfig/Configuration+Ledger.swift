@@ -16,6 +16,8 @@ extension Configuration {
         package var rewind: Duration = .seconds(7 * 86_400)
         /// The most records of a table, in percent, that a comparison may delete for absence; 100 for no limit.
         package var maxSweep = 20
+        /// The time for which a full stream need not show what was pushed; zero if it always does.
+        package var settle: Duration = .seconds(300)
         /// The time for which devices, cursors and deleted records are remembered.
         package var maxOffline: Duration = .seconds(365 * 86_400)
 

@@ -51,6 +51,14 @@ extension KeyTable {
                 records are dear, raise it if users lose access to much at a time; `100%` holds nothing back.
                 """),
         .setting(
+            "ledger", "settle", at: \.ledger.settle, as: .duration(.zero ... .seconds(86_400)),
+            summary: "For how long a full stream need not show what a user has pushed.",
+            about: """
+                A comparison within it takes no record away that the user has pushed, and puts no earlier content over \
+                it: the backend may read streams from a replica that lags behind its writes. It looks again an hour \
+                later. Raise it where replicas lag for longer, `0s` where streams read what was just written.
+                """),
+        .setting(
             "ledger", "max_offline", at: \.ledger.maxOffline,
             as: .duration(.seconds(86_400) ... .seconds(3650 * 86_400)),
             summary: "For how long devices, their cursors and the ids of deleted records are remembered.",

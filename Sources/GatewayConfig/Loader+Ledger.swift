@@ -23,7 +23,7 @@ extension Loader {
                 second: second("ledger", other, text: "the other one is here"))
         }
         if ledger.mode == .off, !drafts.contains(where: { $0.ledger?.value == .full }) {
-            for key in ["resweep_every", "resweep_parallel", "resweep_rows", "rewind", "max_sweep"] {
+            for key in ["resweep_every", "resweep_parallel", "resweep_rows", "rewind", "max_sweep", "settle"] {
                 guard let span = position("ledger", key), !isBroken("ledger", key) else { continue }
                 problems.warning(
                     "'\(key)' has no effect: no table has a ledger", at: span,

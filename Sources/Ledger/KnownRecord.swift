@@ -11,6 +11,8 @@ struct KnownRecord {
     var content: UInt64?
     /// True if the device was sent a default in place of a value that could not be read.
     var isDefaulted = false
+    /// The hash of the content that the device was last sent, whether it can be trusted or not; nil if it is unknown.
+    var sent: UInt64?
     /// True if the ledger has a hash that cannot be trusted.
     var isDistrusted = false
     /// The feeds that the record came by; empty if unknown.
@@ -33,6 +35,7 @@ struct KnownRecord {
     mutating func clear() {
         state = nil
         content = nil
+        sent = nil
         isDefaulted = false
         isDistrusted = false
         feeds = []
@@ -42,6 +45,12 @@ struct KnownRecord {
         isStored = false
         wasHeld = false
         isUnplaced = false
+    }
+
+    /// Returns true if a row of a whole stream may show the record as it was before a push of the last minutes: the row
+    /// is what the device was sent before, or the device has deleted the record.
+    func mayBeOlder(_ content: UInt64, than push: PushNote.State) -> Bool {
+        push == .gone || wasHeld && sent == content
     }
 
     /// Returns the feeds of a record that stays although one of its feeds has gone: those that nothing has taken away.
@@ -63,6 +72,7 @@ struct KnownRecord {
         state = view.state
         let isTrusted = RecordVerdict.isTrusted(view.feeds, table.rules)
         content = isTrusted ? view.content : nil
+        sent = view.content ?? view.formerContent
         isDefaulted = view.isDefaulted
         isDistrusted = !isTrusted && view.content != nil
         feeds = view.feeds

@@ -28,11 +28,14 @@ enum LedgerChunkFormat {
     static let defaultedBare: UInt8 = 5
     static let defaultedWithContent: UInt8 = 6
 
+    /// A held record whose content was sent before a push of the record, so that the device may have another by now.
+    static let heldWithFormerContent: UInt8 = 7
+
     /// Returns the kind of a held record's entry.
     @inline(__always)
-    static func held(hasContent: Bool, isDefaulted: Bool) -> UInt8 {
-        hasContent
-            ? (isDefaulted ? defaultedWithContent : heldWithContent) : (isDefaulted ? defaultedBare : heldBare)
+    static func held(hasContent: Bool, isFormer: Bool, isDefaulted: Bool) -> UInt8 {
+        guard hasContent else { return isDefaulted ? defaultedBare : heldBare }
+        return isFormer ? heldWithFormerContent : isDefaulted ? defaultedWithContent : heldWithContent
     }
 
     /// Returns the most bytes that an entry can have.

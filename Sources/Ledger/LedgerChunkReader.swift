@@ -43,10 +43,12 @@ package struct LedgerChunkReader: Sendable {
         let (idBytes, kind, tailBytes) = bytes.withUnsafeBytes { all -> (Int, UInt8, Int) in
             let rest = UnsafeRawBufferPointer(rebasing: all[bodyStart...])
             let kind = rest[0] & ~PackedID.formMask
-            guard kind <= LedgerChunkFormat.defaultedWithContent, let idBytes = PackedID.length(of: rest) else {
+            guard kind <= LedgerChunkFormat.heldWithFormerContent, let idBytes = PackedID.length(of: rest) else {
                 return (0, 0, 0)
             }
-            let hasWord = Self.hasContent(kind) || kind == LedgerChunkFormat.tombstone
+            let hasWord =
+                Self.hasContent(kind) || kind == LedgerChunkFormat.tombstone
+                || kind == LedgerChunkFormat.heldWithFormerContent
             let tail = (hasWord ? 8 : 0) &+ (kind == LedgerChunkFormat.unknown ? 0 : shape.tailBytes)
             return (idBytes, kind, tail)
         }
@@ -79,7 +81,7 @@ package struct LedgerChunkReader: Sendable {
     package var state: LedgerState {
         switch kind {
         case LedgerChunkFormat.heldBare, LedgerChunkFormat.heldWithContent, LedgerChunkFormat.defaultedBare,
-            LedgerChunkFormat.defaultedWithContent:
+            LedgerChunkFormat.defaultedWithContent, LedgerChunkFormat.heldWithFormerContent:
             .held
         case LedgerChunkFormat.tombstone: .tombstone
         case LedgerChunkFormat.seen: .seen
@@ -91,6 +93,10 @@ package struct LedgerChunkReader: Sendable {
     @inline(__always)
     package var content: UInt64? { Self.hasContent(kind) ? word(at: idEnd) : nil }
 
+    /// The hash of the content that the device was sent before a push of the record; nil if that is ``content``, or
+    /// unknown.
+    package var formerContent: UInt64? { kind == LedgerChunkFormat.heldWithFormerContent ? word(at: idEnd) : nil }
+
     @inline(__always)
     private static func hasContent(_ kind: UInt8) -> Bool {
         kind == LedgerChunkFormat.heldWithContent || kind == LedgerChunkFormat.defaultedWithContent
@@ -98,7 +104,9 @@ package struct LedgerChunkReader: Sendable {
 
     /// True if a held record went out with a default in place of a value that could not be read.
     @inline(__always)
-    package var isDefaulted: Bool { kind >= LedgerChunkFormat.defaultedBare }
+    package var isDefaulted: Bool {
+        kind == LedgerChunkFormat.defaultedBare || kind == LedgerChunkFormat.defaultedWithContent
+    }
 
     /// The time at which a tombstone was made; else 0.
     @inline(__always)

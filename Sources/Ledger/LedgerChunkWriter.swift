@@ -52,18 +52,20 @@ package struct LedgerChunkWriter: Sendable {
         close(from: start, hash: hash, isHeld: state == .held)
     }
 
-    /// Adds an entry by its packed id, as a reader returns it; otherwise like
+    /// Adds an entry by its packed id, as a reader returns it, possibly with a content that was sent before a push of
+    /// the record; otherwise like
     /// ``append(id:hash:state:content:links:feeds:goneAt:)``.
     @inline(__always)
     package mutating func append(
         packed id: UnsafeRawBufferPointer, hash: IDHash, state: LedgerState, content: UInt64? = nil,
-        isDefaulted: Bool = false, links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0),
+        isFormer: Bool = false, isDefaulted: Bool = false,
+        links: UnsafeBufferPointer<UInt64> = UnsafeBufferPointer(start: nil, count: 0),
         feeds: FeedSet = [], goneAt: Instant = 0
     ) {
         let start = buffer.count
         buffer.append(
-            id, isPacked: true, state: state, content: content, isDefaulted: isDefaulted, links: links,
-            feeds: feeds, goneAt: goneAt)
+            id, isPacked: true, state: state, content: content, isFormer: isFormer, isDefaulted: isDefaulted,
+            links: links, feeds: feeds, goneAt: goneAt)
         close(from: start, hash: hash, isHeld: state == .held)
     }
 

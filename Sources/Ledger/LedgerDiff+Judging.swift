@@ -22,11 +22,14 @@ extension LedgerDiff {
         let unreadable = input.signs.unreadable(
             subject.hash, in: table.index, after: subject.isInStream && table.types.count == 1 ? group : nil)
         let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? [])
+        let isUnsettled = table.isUnsettled(
+            verdict, of: known, at: subject.hash, in: group, began: input.comparisonBegan ?? 0)
+        if isUnsettled, verdict.outcome != .absent { verdict.outcome = .kept }
         // By the feed of its unreadable line a record is there, too, also if it leaves the others.
         if !verdict.feeds.isEmpty { verdict.feeds.formUnion(unread) }
         if purpose == .count || purpose == .gather {
             if known.state == .held { missing.held += 1 }
-            if verdict.isAbsent, !isUnreadable { missing.absent += 1 }
+            if verdict.isAbsent, !isUnreadable, !isUnsettled { missing.absent += 1 }
             if verdict.outcome == .deletedAgain, !isUnreadable { missing.again += 1 }
             if purpose == .count { return }
         }
@@ -39,7 +42,7 @@ extension LedgerDiff {
         let remaining = subject.isInStream ? group.remaining : .all
         let isGone: Bool
         switch verdict.outcome {
-        case .absent: isGone = isTakenAlong && !table.isRefused && !table.isHeldBack
+        case .absent: isGone = isTakenAlong && !isUnsettled && !table.isRefused && !table.isHeldBack
         case .descendant: isGone = isTakenAlong && !table.isRefused && !(verdict.isAbsent && table.isHeldBack)
         case .deletedAgain: isGone = !isUnreadable && !table.isBlind
         case .deleted: isGone = !isUnreadable && !mayHaveMoved(in: table, to: remaining)
@@ -55,6 +58,10 @@ extension LedgerDiff {
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
         if verdict.isDoubtful || verdict.isAbsent && table.isRefused { report.suspended.formUnion(table.requestTypes) }
+        if isUnsettled {
+            report.suspended.formUnion(table.requestTypes.intersection(input.plan.compared))
+            known.content = nil
+        }
         let entry = Judged(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
@@ -199,7 +206,10 @@ extension LedgerDiff {
             || entry.table.shape.feedBytes > 0 && feeds != before
         guard isNews || input.plan.output == .whole else { return }
         changeHeld(entry.table, by: known.wasHeld ? 0 : 1)
-        append(.held, content: content, feeds: feeds, at: entry, writer: &writer)
+        let isFormer = content == nil && !entry.table.rules.isFetched
+        append(
+            .held, content: isFormer ? known.sent : content, isFormer: isFormer, feeds: feeds, at: entry,
+            writer: &writer)
     }
 
     /// Entries that say nothing about what is there: tombstones, and what a push has named.
@@ -259,15 +269,16 @@ extension LedgerDiff {
     }
 
     private mutating func append(
-        _ state: LedgerState, content: UInt64?, feeds: FeedSet, at entry: Judged, writer: inout LedgerChunkWriter
+        _ state: LedgerState, content: UInt64?, isFormer: Bool = false, feeds: FeedSet, at entry: Judged,
+        writer: inout LedgerChunkWriter
     ) {
         let goneAt = state == .tombstone ? (known.goneAt == 0 ? input.now : known.goneAt) : 0
         let isDefaulted = report.note(state == .held && known.isDefaulted, in: entry.table)
         known.links.withUnsafeBufferPointer { links in
             withPackedID(entry) { id in
                 writer.append(
-                    packed: id, hash: entry.subject.hash, state: state, content: content, isDefaulted: isDefaulted,
-                    links: links, feeds: feeds, goneAt: goneAt)
+                    packed: id, hash: entry.subject.hash, state: state, content: content, isFormer: isFormer,
+                    isDefaulted: isDefaulted, links: links, feeds: feeds, goneAt: goneAt)
             }
         }
     }

@@ -32,16 +32,6 @@ package struct LedgerDiff: Sendable {
         }
     }
 
-    /// The counts of a walk over a table.
-    struct Missing {
-        /// Records that the device holds.
-        var held = 0
-        /// Those held records that would go although no line says so.
-        var absent = 0
-        /// Records that would be deleted once more.
-        var again = 0
-    }
-
     /// The number of chunks that are gathered before they are stored: about a megabyte.
     static let chunkBatch = 64
 
@@ -67,7 +57,7 @@ package struct LedgerDiff: Sendable {
     var parents = MovedParents()
     /// Chunks that are not stored yet.
     var chunks: [LedgerChunk] = []
-    var missing = Missing()
+    var missing = MissingRecords()
     /// The descent through tables that are each other's parents, while such tables are diffed.
     var descent = CycleDescent()
 
@@ -141,9 +131,9 @@ package struct LedgerDiff: Sendable {
         }
         descent = CycleDescent(within: Set(indices))
         defer { descent = CycleDescent() }
-        var missing: [Missing] = []
+        var missing: [MissingRecords] = []
         for table in tables {
-            self.missing = Missing()
+            self.missing = MissingRecords()
             try await walk(table, for: .gather, reader: &reader, sinks: sinks)
             missing.append(self.missing)
         }
@@ -180,12 +170,12 @@ package struct LedgerDiff: Sendable {
         _ table: inout LedgerDiffTable, reader: inout DeduplicationReader, sinks: Sinks
     ) async throws {
         guard table.isLedgered, table.mayMiss, input.plan.basis != .nothing || !table.notes.isEmpty else { return }
-        missing = Missing()
+        missing = MissingRecords()
         try await walk(table, for: .count, reader: &reader, sinks: sinks)
         decide(&table, missing)
     }
 
-    private mutating func decide(_ table: inout LedgerDiffTable, _ missing: Missing) {
+    private mutating func decide(_ table: inout LedgerDiffTable, _ missing: MissingRecords) {
         guard missing.absent + missing.again > 0, !table.isRefused else { return }
         guard input.plan.isSecondLook else {
             report.needsSecondLook = true

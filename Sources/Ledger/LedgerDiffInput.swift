@@ -39,6 +39,9 @@ package struct LedgerDiffInput: Sendable {
     package var key: SipHash.Key
     /// The notes of pushes that the cursor has not seen.
     package var notes: [PushNote] = []
+    /// The notes of pushes that the whole streams need not show yet, whether the cursor has seen them or not: the
+    /// backend may have read from a replica that lags behind what it has accepted.
+    package var unsettled: [PushNote] = []
     /// The records that the client gets again because a 409 has named them: no hash of theirs is believed.
     package var redeliveries: [PendingRedelivery] = []
     /// The signs that the stream gave besides its records.

@@ -5,6 +5,16 @@ import Deduplication
 import LineProjection
 package import SyncModel
 
+/// The counts of a walk over a table.
+struct MissingRecords {
+    /// Records that the device holds.
+    var held = 0
+    /// Those held records that would go although no line says so.
+    var absent = 0
+    /// Records that would be deleted once more.
+    var again = 0
+}
+
 /// One table while it is diffed.
 struct LedgerDiffTable {
     /// The purpose of a walk over the table.
@@ -36,6 +46,8 @@ struct LedgerDiffTable {
     var rules = RecordVerdict.Rules()
     /// The notes of the table's records in the order of their hashes.
     var notes: [(hash: IDHash, note: PushNote)] = []
+    /// The outcomes of the pushes that the whole streams need not show yet, by the record.
+    private(set) var unsettled: [IDHash: PushNote.State] = [:]
     /// The records of unreadable lines in the order of their hashes, if the table has several feeds: the feed of such a
     /// line is news, although the stream has not brought its record.
     let unread: [IDHash]
@@ -103,6 +115,12 @@ struct LedgerDiffTable {
                 .map { (IDHash(id: $0.id, key: input.key), $0) }
             : []
         if isLedgered, !plan.isFirst { addRedeliveries(input) }
+        // What one device has pushed, another need not have: only the ledger of the presented cursor tells.
+        if rules.isExact, plan.basis == .cursor, !rules.comparedFeeds.isEmpty {
+            for note in input.unsettled where note.table == name {
+                unsettled[IDHash(id: note.id, key: input.key)] = note.state
+            }
+        }
         notes.sort { $0.hash < $1.hash }
     }
 
@@ -129,6 +147,22 @@ struct LedgerDiffTable {
     var mayMiss: Bool {
         !rules.comparedFeeds.isEmpty || !rules.returnedParents.isEmpty
             || rules.goneParents.contains { $0.records.values.contains(where: \.isAbsent) }
+    }
+
+    /// Returns true if a whole stream contradicts a push of the last minutes: it may have been read from a replica that
+    /// does not have the push yet, so the record stays until the next comparison.
+    func isUnsettled(
+        _ verdict: RecordVerdict, of known: KnownRecord, at hash: IDHash, in group: RecordGroup, began: UInt64
+    ) -> Bool {
+        guard let push = unsettled[hash] else { return false }
+        switch verdict.outcome {
+        case .absent: return push != .gone
+        case .created, .updated:
+            guard let upsert = group.upsert, redeliveries[hash] == nil else { return false }
+            // What came before the whole stream is what has changed.
+            return upsert.sequence > began && known.mayBeOlder(upsert.content, than: push)
+        default: return false
+        }
     }
 
     /// Sets the parents that are gone by now; those in `excluded` tables count as present.

@@ -42,7 +42,7 @@ struct LedgerEntryBuffer: Sendable {
     @inline(__always)
     mutating func append(
         _ id: UnsafeRawBufferPointer, isPacked: Bool, state: LedgerState, content: UInt64?,
-        isDefaulted: Bool, links: UnsafeBufferPointer<UInt64>, feeds: FeedSet, goneAt: Instant
+        isFormer: Bool = false, isDefaulted: Bool, links: UnsafeBufferPointer<UInt64>, feeds: FeedSet, goneAt: Instant
     ) {
         precondition(links.count <= shape.links, "an entry has no more links than its table")
         makeRoom()
@@ -54,7 +54,10 @@ struct LedgerEntryBuffer: Sendable {
             let tail: UInt8
             switch state {
             case .held:
-                tail = LedgerChunkFormat.held(hasContent: content != nil, isDefaulted: isDefaulted)
+                // What a default stands for says more than what it has replaced.
+                let content = isFormer && isDefaulted ? nil : content
+                tail = LedgerChunkFormat.held(
+                    hasContent: content != nil, isFormer: isFormer, isDefaulted: isDefaulted)
                 if let content { Self.write(content, at: &end, of: entry) }
             case .tombstone:
                 tail = LedgerChunkFormat.tombstone

@@ -219,6 +219,10 @@ extension LedgerView {
     @inline(__always)
     package var content: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.content : nil }
 
+    /// The hash of the content that the device was sent before a push of the record; nil if that is ``content``, or
+    /// unknown.
+    var formerContent: UInt64? { winner >= 0 && !isUnion ? cursors[winner].reader.formerContent : nil }
+
     /// True if a held record went out with a default in place of a value that could not be read.
     @inline(__always)
     package var isDefaulted: Bool {

@@ -6,8 +6,12 @@ package import SyncModel
 
 extension MemoryStateStore {
     /// Returns the newest notes that a cursor has not seen.
-    package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
-        try await read { Array(try $0.owner(principal)?.notes.after(sequence).suffix(max(0, limit)) ?? []) }
+    package func pushNotes(
+        of principal: Principal, after sequence: Int64, madeSince time: Instant, limit: Int
+    ) async throws -> [PushNote] {
+        try await read {
+            Array(try $0.owner(principal)?.notes.after(sequence, madeSince: time).suffix(max(0, limit)) ?? [])
+        }
     }
 
     /// Counts the notes that a cursor has not seen.

@@ -48,8 +48,8 @@ struct NoteTable: Sendable {
     /// Returns the notes with greater sequences, by their sequences.
     ///
     /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
-    func after(_ sequence: Int64) -> [PushNote] {
-        notes.values.filter { $0.note.sequence > sequence }.map { stored in
+    func after(_ sequence: Int64, madeSince time: Instant = 0) -> [PushNote] {
+        notes.values.filter { $0.note.sequence > sequence && $0.madeAt >= time }.map { stored in
             var note = stored.note
             if note.state == .refused, stored.accepted > sequence { note.state = .held }
             return note

@@ -58,9 +58,11 @@ package protocol LedgerStore: Sendable {
     /// - Throws: ``StateError/ledgerChanged`` if the version is not the expected one.
     func compactBatch(_ compaction: LedgerCompactionBatch, at now: Instant) async throws -> Int
 
-    /// Returns the notes of a principal that a cursor has not seen, which are those with a greater sequence: the newest
-    /// `limit` of them, by their sequence.
-    func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote]
+    /// Returns the notes of a principal that a cursor has not seen, which are those with a greater sequence, as far as
+    /// they were made since a time: the newest `limit` of them, by their sequence.
+    func pushNotes(
+        of principal: Principal, after sequence: Int64, madeSince time: Instant, limit: Int
+    ) async throws -> [PushNote]
 
     /// Returns true if a principal has more than `limit` notes that a cursor has not seen.
     func hasMorePushNotes(than limit: Int, of principal: Principal, after sequence: Int64) async throws -> Bool
@@ -113,6 +115,11 @@ package protocol LedgerStore: Sendable {
 }
 
 extension LedgerStore {
+    /// Returns the notes of a principal that a cursor has not seen, from whatever time.
+    package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
+        try await pushNotes(of: principal, after: sequence, madeSince: 0, limit: limit)
+    }
+
     /// Reads one after the other.
     package func diffBasis(
         layers: [LayerID], chunkLimit: Int, notesOf principal: Principal, after sequence: Int64, noteLimit: Int

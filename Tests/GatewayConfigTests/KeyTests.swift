@@ -292,6 +292,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         KeyCase(
             "ledger", "max_sweep", good: ["0%", "20%", "007%", "100%"],
             bad: ["", "20", "%", "101%", "-1%", "+1%", "2.5%", "20 %", "٢%", "9999%"]),
+        .duration("ledger", "settle", low: "0s", below: nil, high: "1d", above: "25h"),
         .duration("ledger", "max_offline", low: "1d", below: "23h", high: "3650d", above: "3651d"),
         .size("limits", "body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),
         .size("limits", "inflated_body", low: "1KiB", below: "0B", high: "16GiB", above: "17GiB"),

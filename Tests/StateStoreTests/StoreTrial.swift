@@ -343,7 +343,9 @@ extension StoreTrial {
 
     private mutating func compare() async throws {
         for principal in Self.principals {
-            try await both("notes of \(principal)") { try await $0.pushNotes(of: principal, after: 3, limit: 50) }
+            try await both("notes of \(principal)") { [time] in
+                try await $0.pushNotes(of: principal, after: 3, madeSince: time - Self.hour, limit: 50)
+            }
             try await both("kinds") { try await $0.quarantinedKinds(of: principal) }
             try await both("retries") { try await $0.scheduledRetries(of: principal, limit: 9).map(\.push) }
             try await both("mappings") { try await $0.idMappings(of: principal, after: 0, limit: 99) }
@@ -376,9 +378,7 @@ extension StoreTrial {
         try await both("line counts") { try await $0.quarantineCounts() }
         try await both("digests") { try await $0.principals(beginningWith: "a", limit: 9) }
         for record in try records() {
-            try await both("note of \(record)") {
-                try await $0.pushNote(of: alice, table: record.table, id: record.id)
-            }
+            try await both("note") { try await $0.pushNote(of: alice, table: record.table, id: record.id) }
             try await both("given up \(record)") { try await $0.wasGivenUp(record, of: alice) }
             try await both("refusal of \(record)") { try await $0.refusal(of: alice, key: record) }
             try await both("ids of \(record)") {

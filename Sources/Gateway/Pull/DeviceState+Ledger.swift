@@ -107,6 +107,11 @@ extension DeviceState {
             if plan.isExact { throw StateError.ledgerChanged }
             input.notes.removeFirst()
         }
+        let settle = scope.services.configuration.ledger.settle.milliseconds
+        if settle > 0, plan.basis == .cursor, !plan.compared.isEmpty {
+            input.unsettled = try await scope.store.pushNotes(
+                of: scope.query.principal, after: 0, madeSince: input.now - settle, limit: limit)
+        }
         return input
     }
 

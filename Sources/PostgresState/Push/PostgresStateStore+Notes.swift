@@ -9,18 +9,22 @@ extension PostgresStateStore {
     /// Returns the last notes of an index range.
     ///
     /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
-    package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
-        try await read([Self.readNotes(of: principal, after: sequence, limit: limit)])
+    package func pushNotes(
+        of principal: Principal, after sequence: Int64, madeSince time: Instant, limit: Int
+    ) async throws -> [PushNote] {
+        try await read([Self.readNotes(of: principal, after: sequence, since: time, limit: limit)])
             .rows(0).map { try $0.pushNote() }.reversed()
     }
 
-    static func readNotes(of principal: Principal, after sequence: Int64, limit: Int) throws -> PostgresStatement {
+    static func readNotes(
+        of principal: Principal, after sequence: Int64, since time: Instant = 0, limit: Int
+    ) throws -> PostgresStatement {
         PostgresStatement(
             """
             SELECT client_table, record, CASE WHEN state = 3 AND accepted > $2 THEN 1 ELSE state END, sequence,
                 links, shape
-            FROM push_note WHERE principal = $1 AND sequence > $2 ORDER BY sequence DESC LIMIT $3
-            """, [try .principal(principal), .integer(sequence), .int(max(0, limit))])
+            FROM push_note WHERE principal = $1 AND sequence > $2 AND made_at >= $4 ORDER BY sequence DESC LIMIT $3
+            """, [try .principal(principal), .integer(sequence), .int(max(0, limit)), .instant(time)])
     }
 
     /// Checks the same range in the index alone.
@@ -43,18 +47,15 @@ extension PostgresStateStore {
     /// Reads first; writes only for principals that have pushed that much.
     package func beginNotes(of principal: Principal) async throws -> Int64 {
         let kept = max(0, limits.notesPerPrincipal)
-        let rows = try await read([
+        let sequence = try await read([
             PostgresStatement("SELECT sequence FROM principal WHERE principal = $1", [.principal(principal)])
-        ]).rows(0)
-        guard let sequence = try rows.first?.number(0) else { return 0 }
-        // Each note has its number, so that there cannot be more notes than numbers.
-        guard sequence > kept else { return sequence }
-        let last = try await read([
-            PostgresStatement(
-                "SELECT sequence FROM push_note WHERE principal = $1 ORDER BY sequence DESC OFFSET $2 LIMIT 1",
-                [.principal(principal), .int(kept)])
         ]).row(0)?.number(0)
-        guard let last else { return sequence }
+        // Each note has its number, so that there cannot be more notes than numbers.
+        guard let sequence, sequence > kept else { return sequence ?? 0 }
+        let newest = try PostgresStatement(
+            "SELECT sequence FROM push_note WHERE principal = $1 ORDER BY sequence DESC OFFSET $2 LIMIT 1",
+            [.principal(principal), .int(kept)])
+        guard let last = try await read([newest]).row(0)?.number(0) else { return sequence }
         try await inBatches(limits.collectBatch * 4) { batch in
             PostgresStatement(
                 """

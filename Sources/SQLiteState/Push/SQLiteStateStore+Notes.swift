@@ -10,7 +10,9 @@ extension SQLiteStateStore {
     /// Returns the last notes of an index range.
     ///
     /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
-    package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
+    package func pushNotes(
+        of principal: Principal, after sequence: Int64, madeSince time: Instant, limit: Int
+    ) async throws -> [PushNote] {
         try await readSeldom(
             of: principal, where: "EXISTS (SELECT 1 FROM push_note WHERE principal = p.id AND sequence > ?)", sequence
         ) { db, owner in
@@ -18,8 +20,8 @@ extension SQLiteStateStore {
                 """
                 SELECT client_table, record, CASE WHEN state = 3 AND accepted > ?2 THEN 1 ELSE state END, sequence, links,
                     shape
-                FROM push_note WHERE principal = ?1 AND sequence > ?2 ORDER BY sequence DESC LIMIT ?3
-                """, [owner, sequence, max(0, limit)]
+                FROM push_note WHERE principal = ?1 AND sequence > ?2 AND made_at >= ?4 ORDER BY sequence DESC LIMIT ?3
+                """, [owner, sequence, max(0, limit), time]
             ).map { try $0.pushNote() }.reversed()
         } ?? []
     }

@@ -3,7 +3,8 @@
 
 /// The points of the checklist in docs/BACKEND-PROTOCOL.md, in its order.
 enum ChecklistPoint: CaseIterable {
-    case emptyAccount, confirmed, oneLineEach, otherUsers, twoSessions, setBack, lateCommit, changedMeanwhile
+    case emptyAccount, confirmed, oneLineEach, otherUsers, twoSessions, setBack, lateCommit, laggingReplica
+    case changedMeanwhile
     case joinedProject, movedRecord, deletedParent, oldToken, futureToken, firstDeletion, unknownType, cut, slowReader,
         failed
     case badLine, sameKey, oldBase
@@ -19,6 +20,8 @@ enum ChecklistPoint: CaseIterable {
         case .setBack:
             "Set a checkpoint back: what came after it comes again. Forget one: everything of its namespace comes."
         case .lateCommit: "Two transactions, the first commits last: its change arrives."
+        case .laggingReplica:
+            "Stop a replica that streams are read from, push, and start it again: the push comes with a later stream."
         case .changedMeanwhile:
             "Change a record while a stream runs: it is in that stream or in the next, never in neither."
         case .joinedProject:
@@ -55,6 +58,7 @@ enum ChecklistPoint: CaseIterable {
         case .otherUsers, .joinedProject, .movedRecord: "a second user"
         case .twoSessions: "a second session"
         case .lateCommit: "two open transactions"
+        case .laggingReplica: "a replica that can be stopped"
         case .changedMeanwhile: "a change at a known moment of a stream"
         case .deletedParent: "a record with children"
         case .oldToken: "a token older than the deletions are kept"

@@ -23,7 +23,7 @@ enum TypeSizeRule {
         "Gateway.PullRunner": Size(lines: 430, files: 4),
         "Gateway.PushRunner": Size(lines: 560, files: 4),
         "GatewayConfig.Configuration": Size(lines: 725, files: 10),
-        "GatewayConfig.KeyTable": Size(lines: 1_445, files: 14),
+        "GatewayConfig.KeyTable": Size(lines: 1_475, files: 14),
         "GatewayConfig.Loader": Size(lines: 1_100, files: 7),
         "GatewayConfig.ValueFormat": Size(lines: 670, files: 5),
         "PostgresState.PostgresMigration": Size(lines: 390, files: 6),

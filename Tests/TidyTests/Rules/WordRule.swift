@@ -9,8 +9,7 @@ enum WordRule {
     /// Each retired word with the one to use.
     static let retired = [
         "sweep": "full comparison", "sweeps": "full comparisons", "swept": "compared in full",
-        "sweeping": "comparing", "resweep": "full comparison", "settle": "diff, resolve or decide",
-        "settles": "diffs, resolves or decides", "settled": "diffed, resolved or decided",
+        "sweeping": "comparing", "resweep": "full comparison", "settled": "diffed, resolved or decided",
         "settling": "diffing", "settlement": "diff", "tomb": "tombstone", "tombs": "tombstones",
         "fold": "compaction", "folds": "compactions", "folded": "compacted", "foldable": "compactable",
         "compactor": "deduplicator", "flights": "in-flight operations", "wave": "batch of calls",
