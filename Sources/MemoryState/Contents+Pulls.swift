@@ -13,6 +13,7 @@ extension Contents {
         let owner = try owner(principal)
         if let owner {
             context.newest = owner.newest
+            context.distrustedAt = owner.distrustedAt
             context.sequence = owner.notes.sequence
             context.idSequence = owner.ids.sequence
             context.hasLedgers = replicas(of: principal).contains { $0.replica.ledger.base != nil }

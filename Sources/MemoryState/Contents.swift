@@ -59,6 +59,8 @@ struct Contents: Sendable {
 struct Owner: Sendable {
     /// The greatest cursor that the principal ever got.
     var newest: Cursor?
+    /// The time up to which its cursors are distrusted.
+    var distrustedAt: Instant = 0
     var lastSeen: Instant
     var sessions: [Session: MetSession] = [:]
     var cursors: [Cursor: StoredCursor] = [:]

@@ -58,18 +58,25 @@ extension MemoryStateStore: InspectableStore {
         }
     }
 
-    /// Raises every generation.
-    package func raiseAllGenerations() async throws -> Int {
-        try await write { contents in
-            for (principal, owner) in contents.owners {
-                contents.owners[principal]?.sessions = owner.sessions.mapValues { session in
-                    var session = session
-                    session.row.generation += 1
-                    session.row.position = .unknown
-                    return session
+    /// Changes the owners one after the other.
+    package func distrust(
+        because restored: RestoredBackup, of principal: Principal?, at now: Instant
+    ) async throws -> Int {
+        let now = now + cursorLead
+        return try await write { contents in
+            let owners = contents.owners.filter { $0.key.isOf(principal) }
+            for (found, owner) in owners {
+                let time = max(owner.distrustedAt, now, owner.newest?.time ?? 0)
+                contents.owners[found]?.distrustedAt = time
+                for session in owner.sessions.keys {
+                    contents.owners[found]?.sessions[session]?.row.generation += 1
+                    contents.owners[found]?.sessions[session]?.row.position = .unknown
+                }
+                for (id, replica) in contents.replicas where restored == .state && replica.principal == found {
+                    contents.replicas[id]?.resyncAt = max(replica.resyncAt, time)
                 }
             }
-            return contents.owners.values.reduce(0) { $0 + $1.sessions.count }
+            return owners.count
         }
     }
 
@@ -182,6 +189,18 @@ extension MemoryStateStore: InspectableStore {
     package func collect(_ retention: Retention) async throws -> Collected {
         let lead = cursorLead
         return try await write { $0.collect(retention, cursorLead: lead) }
+    }
+
+    /// Counts what belongs to the principals, and deletes it.
+    package func erase(_ principal: Principal) async throws -> [CopiedTable: Int] {
+        try await write { contents in
+            var erased: [CopiedTable: Int] = [:]
+            for (found, owner) in contents.owners where found.isOf(principal) {
+                let counts = contents.erase(found, owner)
+                erased.merge(counts, uniquingKeysWith: +)
+            }
+            return erased.filter { $0.value > 0 }
+        }
     }
 
     /// Returns principals by the first digits of their digests.

@@ -3,7 +3,7 @@
 
 package import SyncModel
 
-/// Adds what only the operator's commands need: reads, and changes of the quarantine.
+/// Adds what only the operator's commands need: reads, erasing, and changes of the quarantine.
 package protocol InspectableStore: StateStore, QuarantineAdmin {
     /// Returns the principals whose digests begin with these hexadecimal digits, in the order of their digests.
     func principals(beginningWith digits: String, limit: Int) async throws -> [Principal]
@@ -13,6 +13,14 @@ package protocol InspectableStore: StateStore, QuarantineAdmin {
 
     /// Returns the schema versions of the replicas that were seen last, and how many have each, the newest first.
     func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount]
+
+    /// Deletes everything that belongs to a principal or to one of its scopes, in one transaction.
+    ///
+    /// A sync that runs meanwhile may fail, and one that comes later begins anew. Ledger layers of devices that were
+    /// forgotten before name no principal any more, and go with the next collection.
+    ///
+    /// - Returns: The number of rows by table; empty if the state does not know the principal.
+    func erase(_ principal: Principal) async throws -> [CopiedTable: Int]
 
     /// Returns the push note of one record; nil if there is none or it has been deleted.
     func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote?

@@ -122,13 +122,18 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// (finding 10).
     func newestCursor() async throws -> Cursor?
 
-    /// Raises the generation of every session and forgets every position.
+    /// Distrusts what devices have got so far, because a backup was restored behind their backs.
     ///
-    /// For a restored state: the backend may have seen resets since the backup, after which the checkpoints of its
-    /// cursors are no longer valid. Every device gets a full stream at its next pull (finding 4; `docs/STATE.md`).
+    /// Cursors of before are compared with everything that the backend has (``StoredPullContext/distrustedAt``). The
+    /// sessions' generations are raised, so that no pull that runs meanwhile is committed, and their positions
+    /// forgotten (finding 4; `docs/STATE.md`).
     ///
-    /// - Returns: The number of sessions.
-    func raiseAllGenerations() async throws -> Int
+    /// - Parameters:
+    ///   - restored: What was restored.
+    ///   - principal: The principal, with all its scopes; nil for all.
+    ///   - now: The present time; cursors that were handed out later are trusted.
+    /// - Returns: The number of principals, one for each scope.
+    func distrust(because restored: RestoredBackup, of principal: Principal?, at now: Instant) async throws -> Int
 
     /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.
     func collect(_ retention: Retention) async throws -> Collected

@@ -32,6 +32,9 @@ package struct StoredPullContext: Hashable, Sendable {
     /// The time at which the operator last requested a comparison of everything of the row's replica, in milliseconds
     /// since 1970 plus the lead of cursors; 0 if never.
     package var resyncAt: Instant
+    /// The time up to which cursors of the principal are distrusted, in milliseconds since 1970 plus the lead of
+    /// cursors; 0 if none are (``StateStore/distrust(because:of:at:)``).
+    package var distrustedAt: Instant = 0
     /// The time of the first pull of the row's replica; nil without a row.
     package var firstSeen: Instant?
     /// The schema version that the replica's pushes have stated or implied

@@ -42,6 +42,9 @@ import Testing
                 }
                 let retry = try await run("quarantine", "retry", "--all", "--user", Self.ada)
                 #expect(retry.status == 0, "\(retry.error)")
+                let erased = try await run("principals", "erase", Self.ada)
+                #expect(erased.status == 0 && erased.out.contains("\n  replica "), "\(erased.error)")
+                #expect(try await run("principals", "erase", Self.ada).status == 66)
                 let nobody = try await run("replicas", "list", "--user", "nobody")
                 #expect(nobody.status == 66 && nobody.error.contains("The state has no user 'nobody'"))
                 let bearer = try await RunningCommand.run(

@@ -56,7 +56,9 @@ func withShared<R>(
                 try await store.setPosition(.at(first.vector), principal: alice, session: phone, at: now)
                 try await withShared(path) { other in
                     await #expect(throws: StateError.readOnly) { try await other.begin(row(2, replica: 2)) }
-                    await #expect(throws: StateError.readOnly) { _ = try await other.raiseAllGenerations() }
+                    await #expect(throws: StateError.readOnly) {
+                        _ = try await other.distrust(because: .backend, of: nil, at: now)
+                    }
                 }
                 // Opening as a gateway does would have forgotten it.
                 #expect(try await store.context().session.position == .at(first.vector))

@@ -178,14 +178,39 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `after a restore every session starts a new generation`(backing: StateBacking) async throws {
+    func `after a restore every session starts a new generation, and cursors of before are distrusted`(
+        backing: StateBacking
+    ) async throws {
         try await backing { store in
             try await store.setPosition(.at(CheckpointVector(["a": "b"])), principal: alice, session: phone, at: now)
             try await store.begin(row(100, of: bob))
-            #expect(try await store.raiseAllGenerations() == 2)
+            #expect(try await store.distrust(because: .backend, of: nil, at: 70) == 2)
             #expect(try await store.context().session == SessionRow(generation: 1))
-            #expect(try await store.context(100, of: bob).session.generation == 1)
-            #expect(try await store.context(100, of: bob).row?.generation == 0)
+            #expect(try await store.context().distrustedAt == 70)
+            let context = try await store.context(100, of: bob)
+            #expect(context.session.generation == 1 && context.row?.generation == 0)
+            #expect(context.distrustedAt == 100, "not before the newest cursor")
+            #expect(context.resyncAt == 0)
+        }
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `one user is distrusted with all scopes, and a restored state its ledgers too`(
+        backing: StateBacking
+    ) async throws {
+        try await backing { store in
+            let scoped = Principal(rawValue: "scoped", origin: .init(user: alice.rawValue, scope: "north"))
+            try await store.begin(row(100))
+            try await store.begin(row(200, of: scoped, replica: 2))
+            try await store.begin(row(300, of: bob, replica: 3))
+            #expect(try await store.distrust(because: .state, of: alice, at: now) == 2)
+            for (cursor, principal) in [(100, alice), (200, scoped)] as [(Int64, Principal)] {
+                let context = try await store.context(cursor, of: principal)
+                #expect(context.distrustedAt == now && context.resyncAt == now && context.session.generation == 1)
+            }
+            let other = try await store.context(300, of: bob)
+            #expect(other.distrustedAt == 0 && other.resyncAt == 0 && other.session.generation == 0)
+            #expect(try await store.distrust(because: .state, of: Principal(rawValue: "nobody"), at: now) == 0)
         }
     }
 }

@@ -155,7 +155,7 @@ struct StoreTrial {
             try await both("raise") { [time] in
                 try await $0.raiseGeneration(principal: principal, session: session, at: time)
             }
-        case 1: try await both("raise all") { try await $0.raiseAllGenerations() }
+        case 1: try await both("distrust") { [time] in try await $0.distrust(because: .state, of: nil, at: time) }
         case 2:
             try await run("accepted") { [time] in
                 try await $0.markAccepted(principal: principal, session: session, at: time)

@@ -84,6 +84,7 @@ struct DeviceState {
             isNewestOfReplica: context.newestOfReplica == context.row?.cursor, newest: context.newest,
             session: scope.services.session(context.session, for: scope.identity), sequence: context.sequence,
             hasLedgers: context.hasLedgers, ledger: ledger, pushedVersion: context.pushedVersion, now: scope.now)
+        known.distrustedAt = context.distrustedAt
         known.isForeign = context.belongsToAnotherPrincipal
         known.hasDuplicates = !duplicates.isEmpty
         known.ids = ids

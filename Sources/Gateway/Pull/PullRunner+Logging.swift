@@ -71,3 +71,15 @@ extension PullRunner {
         "\(types.sorted().joined(separator: " "))"
     }
 }
+
+extension PullScope {
+    /// Logs that the backend's tokens are older than before.
+    func logSetBack() {
+        logger.warning(
+            "the backend's tokens have gone back, as after a restored backup: the device was compared with everything",
+            metadata: [
+                "code": "backend.tokens_went_back",
+                "hint": "if the backend was restored: rind state distrust",
+            ])
+    }
+}

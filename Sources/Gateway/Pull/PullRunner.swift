@@ -261,6 +261,7 @@ extension PullRunner {
         figures.cursor = plan.cursor.rawValue
         figures.replica = (plan.row ?? device.row)?.replica.description
         figures.restart = plan.restart?.rawValue
+        if plan.restart == .tokensWentBack { scope.logSetBack() }
         switch plan.content {
         case .nothing: figures.mode = "idle"
         case .streamed: figures.mode = plan.delivery.rawValue

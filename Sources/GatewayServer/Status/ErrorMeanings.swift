@@ -265,6 +265,8 @@ enum ErrorMeanings {
         records are unknown
         ledger.too_many_notes: a device presents a cursor since which its user has pushed more than 50,000 \
         records; it gets a full stream
+        backend.tokens_went_back: the backend's complete token is older than the one of the device's cursor, as \
+        after a restored backup; the device is compared with everything
         ledger.missed_changes: a full comparison found repairs differences that the backend's stream had missed; \
         the device is correct now
         ledger.too_many_devices: a device is compared with the ledgers of all its principal's devices, and there \

@@ -123,10 +123,7 @@ extension World {
         note("an older state is restored")
         store = savedStore?.copy() ?? Self.emptyStore(setup)
         try crash()
-        _ = try await store.raiseAllGenerations()
-        for replica in try await store.replicas(of: nil, after: nil, limit: 1_000) {
-            try await store.resync(replica: replica.id, at: time.now)
-        }
+        _ = try await store.distrust(because: .state, of: nil, at: time.now)
         users.setAdrift()
     }
 

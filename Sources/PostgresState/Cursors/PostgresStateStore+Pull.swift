@@ -104,7 +104,7 @@ extension PostgresStateStore {
                 EXISTS (SELECT 1 FROM push_quarantine q WHERE q.principal = $1 AND q.marked_at IS NOT NULL),
                 s.generation, s.position, s.accepted_at,
                 EXISTS (SELECT 1 FROM receipt WHERE principal = $1),
-                EXISTS (SELECT 1 FROM push_quarantine WHERE principal = $1)
+                EXISTS (SELECT 1 FROM push_quarantine WHERE principal = $1), p.distrusted_at
             FROM principal p LEFT JOIN session s ON s.principal = $1 AND s.session = $2 WHERE p.principal = $1
             """, [try .principal(principal), .text(try key(session.rawValue, "session"))])
     }
@@ -171,6 +171,7 @@ extension StoredPullContext {
         unfinished.hasScheduledRetries = try row.bool(4)
         hasReceipts = try row.bool(8)
         hasQuarantined = try row.bool(9)
+        distrustedAt = try row.instant(10)
         guard try row.optionalInteger(5) != nil else { return }
         session = SessionRow(
             generation: Int(try row.number(5)),

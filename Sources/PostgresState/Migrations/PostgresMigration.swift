@@ -29,5 +29,7 @@ package struct PostgresMigration: Hashable, Sendable {
         PostgresMigration(number: 3, compatibleFrom: 1, statements: troubles),
         // Gateways of before cannot read what has defaults in place of values (chunk kinds 5 and 6).
         PostgresMigration(number: 4, compatibleFrom: 4, statements: scopes),
+        // Gateways of before cannot read what has the content of before a push (chunk kind 7).
+        PostgresMigration(number: 5, compatibleFrom: 5, statements: distrust),
     ]
 }

@@ -84,7 +84,7 @@ extension Database {
                 EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id AND marked_at IS NOT NULL),
                 s.generation, v.tokens IS NOT NULL, coalesce(v.tokens, x''), s.accepted_at,
                 EXISTS (SELECT 1 FROM push WHERE principal = p.id),
-                EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id)
+                EXISTS (SELECT 1 FROM push_quarantine WHERE principal = p.id), p.distrusted_at
             FROM principal p LEFT JOIN session s ON s.principal = p.id AND s.digest = ?
             LEFT JOIN vector v ON v.id = s.position WHERE p.digest = ?
             """, [key(session.rawValue, "session"), key(principal.rawValue, "principal")])
@@ -102,6 +102,7 @@ extension Database {
         context.unfinished.hasScheduledRetries = try row.integer(6) != 0
         context.hasReceipts = try row.integer(11) != 0
         context.hasQuarantined = try row.integer(12) != 0
+        context.distrustedAt = try row.instant(13)
         guard try row.optionalInteger(7) != nil else { return id }
         context.session = try SessionRow(
             generation: Int(row.number(7)),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-import StateStore
+package import StateStore
 package import SyncModel
 
 extension SQLiteStateStore {
@@ -36,12 +36,27 @@ extension SQLiteStateStore {
         }
     }
 
-    /// Raises all generations by one statement.
-    package func raiseAllGenerations() async throws -> Int {
-        try await write { db in
+    /// Changes all rows in one transaction, and forgets all positions: a session whose position is unknown asks for it.
+    package func distrust(
+        because restored: RestoredBackup, of principal: Principal?, at now: Instant
+    ) async throws -> Int {
+        let now = now + cursorLead
+        return try await write { db in
+            let wanted = try principal.map { try key($0.rawValue, "principal") }
+            let owners = "SELECT id FROM principal WHERE ?1 IS NULL OR digest = ?1 OR user_digest = ?1"
             try SQLiteStateStore.forgetPositions(db)
-            try db.run("UPDATE session SET generation = generation + 1")
-            return db.changesCount
+            try db.run("UPDATE session SET generation = generation + 1 WHERE principal IN (\(owners))", [wanted])
+            try db.run(
+                "UPDATE principal SET distrusted_at = max(distrusted_at, newest, ?2) WHERE id IN (\(owners))",
+                [wanted, now])
+            let count = db.changesCount
+            guard restored == .state else { return count }
+            try db.run(
+                """
+                UPDATE replica SET resync_at = (SELECT distrusted_at FROM principal p WHERE p.id = replica.principal)
+                WHERE dead = 0 AND principal IN (\(owners))
+                """, [wanted])
+            return count
         }
     }
 

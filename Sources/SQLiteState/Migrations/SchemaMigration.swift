@@ -36,6 +36,7 @@ package struct SchemaMigration: Hashable, Sendable {
         SchemaMigration(number: 8, sql: refusals, tables: ["push_refusal"]),
         SchemaMigration(number: 9, sql: troubles, tables: ["device_trouble"]),
         SchemaMigration(number: 10, sql: scopes),
+        SchemaMigration(number: 11, sql: distrust),
     ]
 
     /// Adds the column of schema versions that pushes show, for clients that do not report theirs.

@@ -80,7 +80,7 @@ extension CopiedTable {
         case .principal:
             [
                 .text("principal"), .integer("newest"), .integer("sequence"), .integer("id_sequence"),
-                .integer("last_seen"), .text("user_digest"), .text("scope"),
+                .integer("last_seen"), .text("user_digest"), .text("scope"), .integer("distrusted_at"),
             ]
         case .session:
             [

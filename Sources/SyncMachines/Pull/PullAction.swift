@@ -145,6 +145,10 @@ package enum FullStreamReason: String, Hashable, Sendable {
     case damagedLedger = "damaged_ledger"
     /// The operator wanted everything to be compared.
     case resync
+    /// A backup of the backend or of the state was restored, and the cursor was made before.
+    case distrusted
+    /// The backend's complete token is older than the cursor's: a backup of the backend was restored.
+    case tokensWentBack = "tokens_went_back"
     /// The backend no longer takes a checkpoint of the cursor, such as one of a type that it has given up.
     case refusedTokens = "refused_tokens"
 }

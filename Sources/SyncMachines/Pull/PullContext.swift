@@ -43,6 +43,8 @@ package struct PullContext: Hashable, Sendable {
     package var isFork: Bool
     /// True if no newer cursor was made for the row's replica.
     package var isNewestOfReplica: Bool
+    /// The time up to which the principal's cursors are distrusted, because a backup was restored; 0 is never.
+    package var distrustedAt: Instant = 0
     /// The principal's newest cursor.
     package var newest: Cursor?
     /// The session's row.

@@ -32,7 +32,7 @@ struct PullCourse: Sendable {
     mutating func begin() -> StreamStep {
         let beginning = beginning(at: plan.start)
         streamed = beginning
-        guard let cached = query.cached, cached.continues(beginning) else { return stream.begin(at: plan.start) }
+        guard let cached = query.cached, plan.restart != .distrusted, cached.continues(beginning) else { return stream.begin(at: plan.start) }
         hasTakenCached = true
         return stream.begin(behind: cached.end)
     }
@@ -80,6 +80,36 @@ struct PullCourse: Sendable {
         plan.diff.refused = stream.refusals.types
     }
 
+    /// True if the stream went on from the client's cursor.
+    var beganAtCursor: Bool { !query.isFirst && plan.restart == nil }
+
+    /// True if the backend's complete token is older than that of the cursor, so that its other tokens may name changes
+    /// that the backend no longer has.
+    ///
+    /// A replica that lags behind the last one shows the same. So what was compared as a whole within the last hour is
+    /// not compared again.
+    var isBackendSetBack: Bool {
+        guard planner.settings.keepsLedgers, let row = context.row, newerCompleteToken != nil else { return false }
+        return query.ledgered.keys.contains { planner.mayCompareAgain(row.comparisons[$0]) }
+    }
+
+    /// The cursor's complete token if it is newer than the stream's; nil once everything has been streamed.
+    private var newerCompleteToken: String? {
+        let namespace = planner.settings.completeNamespace
+        guard beganAtCursor, let before = context.row?.vector[namespace], let token = stream.vector[namespace],
+            TokenAge.isOlder(token, than: before)
+        else { return nil }
+        return before
+    }
+
+    /// The vector of the new cursor: it keeps a newer complete token, so that a later pull sees that it was one.
+    private var vector: CheckpointVector {
+        guard let newer = newerCompleteToken else { return stream.vector }
+        var vector = stream.vector
+        vector[planner.settings.completeNamespace] = newer
+        return vector
+    }
+
     /// Returns true if the pull has brought nothing, so that it returns the presented cursor and writes nothing.
     func isIdle(_ row: CursorRow, at now: Instant) -> Bool {
         !stream.progress.carriedData && plan.restart == nil && row.replica == plan.replica
@@ -97,7 +127,7 @@ struct PullCourse: Sendable {
     func row(_ cursor: Cursor, _ report: LedgerDiffReport) -> CursorRow {
         CursorRow(
             principal: query.principal, cursor: cursor, replica: plan.replica,
-            parent: isContinuation ? query.presented : nil, vector: stream.vector, schemaVersion: newSchemaVersion,
+            parent: isContinuation ? query.presented : nil, vector: vector, schemaVersion: newSchemaVersion,
             session: query.session, generation: stream.generation, mappingDigest: query.mappingDigest,
             noted: context.sequence, comparisons: newComparisons(report))
     }
@@ -144,7 +174,7 @@ struct PullCourse: Sendable {
         let isBlocked = report.blocked.contains(name)
         let isUndecided = report.suspended.contains(name) || isBlocked
         guard plan.diff.compared.contains(name) else {
-            let isAwaiting = report.awaitingRedelivery.contains(name) && planner.mayAwaitRedelivery(old)
+            let isAwaiting = report.awaitingRedelivery.contains(name) && planner.mayCompareAgain(old)
             guard isUndecided || isAwaiting, let old, old.isTracked else { return old }
             // What is held back without a comparison is found by one, as soon as there is a place.
             return FullComparison(

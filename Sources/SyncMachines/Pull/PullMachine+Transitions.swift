@@ -39,13 +39,14 @@ extension PullMachine {
 
     mutating func streamEnded(_ end: StreamEnd, _ course: PullCourse, rollback: Rollback?) -> PullAction {
         switch end {
-        case .complete: return complete(course, rollback)
+        case .complete:
+            guard rollback == nil, course.isBackendSetBack else { return complete(course, rollback) }
+            return restart(course, because: .tokensWentBack) { $0.startOver() }
         case .broken: return rollback.map { drop($0) } ?? fail(.streamBroken)
         case .reset(let token):
             return restart(course, because: query.isFirst ? nil : .reset) { $0.serveReset(token: token) }
         case .tokensRefused:
-            let isNew = !query.isFirst && course.plan.restart == nil
-            return restart(course, because: isNew ? .refusedTokens : nil) { $0.startOver() }
+            return restart(course, because: course.beganAtCursor ? .refusedTokens : nil) { $0.startOver() }
         case .positionMoved: return fail(.positionMoved)
         case .resetAgain: return fail(.resetAgain)
         case .tokensRefusedAgain: return fail(.tokensRefused)

@@ -178,6 +178,7 @@ struct PullPlanner: Sendable {
 
     /// Returns the reason why the stream cannot go on from a row; nil if it can.
     func reasonForWhole(_ row: CursorRow) -> FullStreamReason? {
+        guard row.cursor.time > context.distrustedAt else { return .distrusted }
         // Where the tokens travel in the request, nothing hangs on a session and no reset concerns other cursors.
         if settings.style == .server {
             guard row.session == query.session else { return .otherSession }
@@ -212,12 +213,12 @@ struct PullPlanner: Sendable {
             .map(\.table))
         guard !tables.isEmpty else { return nil }
         return query.ledgered.filter { name, type in
-            type.parts.contains { tables.contains($0.table) } && mayAwaitRedelivery(row.comparisons[name])
+            type.parts.contains { tables.contains($0.table) } && mayCompareAgain(row.comparisons[name])
         }.keys.min()
     }
 
     /// Returns true if a comparison may help: not if one has just run, or if the next one has to wait.
-    func mayAwaitRedelivery(_ comparison: FullComparison?) -> Bool {
+    func mayCompareAgain(_ comparison: FullComparison?) -> Bool {
         guard let comparison else { return true }
         let last = max(comparison.doneAt, comparison.triedAt)
         let pause =

@@ -4,16 +4,30 @@
 import GRDB
 import NIOConcurrencyHelpers
 
-// Streams that are read from a replica of the database, as many products read theirs.
+/// A copy of the backend's database as it was at a moment.
+package struct DemoBackup: Sendable {
+    let store: DemoStore
+}
+
+// Copies of the database: backups, and replicas that streams are read from, as many products read theirs.
 extension DemoBackend {
-    /// Reads all streams from a replica that stays as the database is now, until ``catchUp()``.
-    ///
-    /// Writes, and the checkpoints of sessions, go to the database itself.
-    package func fallBehind() throws {
+    /// Copies the database.
+    package func backUp() throws -> DemoBackup {
         var memory = configuration
         memory.file = nil
         let copy = try DemoStore(configuration: memory, clock: clock)
         try store.queue.backup(to: copy.queue)
+        return DemoBackup(store: copy)
+    }
+
+    /// Puts a backup in place of all that is in the database, sessions and their checkpoints included.
+    package func restore(_ backup: DemoBackup) throws { try backup.store.queue.backup(to: store.queue) }
+
+    /// Reads all streams from a replica that stays as the database is now, until ``catchUp()``.
+    ///
+    /// Writes, and the checkpoints of sessions, go to the database itself.
+    package func fallBehind() throws {
+        let copy = try backUp().store
         replica.withLockedValue { $0 = copy }
     }
 

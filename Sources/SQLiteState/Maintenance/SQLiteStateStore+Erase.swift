@@ -1,0 +1,59 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import StateStore
+package import SyncModel
+
+extension SQLiteStateStore {
+    /// Overwrites the deleted rows with zeros; copies of them in the log of the file go with its next checkpoint.
+    package func erase(_ principal: Principal) async throws -> [CopiedTable: Int] {
+        try await write { db in
+            try db.run("PRAGMA secure_delete = ON")
+            defer { try? db.run("PRAGMA secure_delete = OFF") }
+            let owners = try db.rows(
+                "SELECT id, digest FROM principal WHERE digest = ?1 OR user_digest = ?1",
+                [key(principal.rawValue, "principal")])
+            var erased: [CopiedTable: Int] = [:]
+            for owner in owners { try db.erase(owner.integer(0), digest: owner.text(1), into: &erased) }
+            return erased.filter { $0.value > 0 }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func erase(_ owner: Int64, digest: String, into erased: inout [CopiedTable: Int]) throws {
+        func delete(_ table: CopiedTable, from sql: String, of value: any DatabaseValueConvertible) throws {
+            try run("DELETE FROM " + sql, [value])
+            erased[table, default: 0] += changesCount
+        }
+        let journals = "(SELECT id FROM push_journal WHERE principal = ?)"
+        let replicas = "(SELECT id FROM replica WHERE principal = ?)"
+        let layers = "(SELECT id FROM layer WHERE replica IN \(replicas))"
+        try delete(.quarantine, from: "quarantine WHERE principal = ?", of: digest)
+        try delete(.pushFlight, from: "push_flight WHERE journal IN \(journals)", of: owner)
+        for table in [CopiedTable.pushJournal, .pushQuarantine, .pushRefusal, .idMap, .pushNote] {
+            try delete(table, from: "\(table.rawValue) WHERE principal = ?", of: owner)
+        }
+        try delete(.receipt, from: "push WHERE principal = ?", of: owner)
+        try delete(.owed, from: "owed WHERE replica IN \(replicas)", of: owner)
+        try delete(.deviceTrouble, from: "device_trouble WHERE replica IN \(replicas)", of: owner)
+        erased[.cursor, default: 0] += try deleteCursors(
+            rows("SELECT principal, cursor, vector, sweeps FROM cursor WHERE principal = ?", [owner]))
+        try delete(.chunk, from: "chunk WHERE layer IN \(layers)", of: owner)
+        try delete(.layerCount, from: "layer_count WHERE layer IN \(layers)", of: owner)
+        try run("UPDATE replica SET base = NULL WHERE principal = ?", [owner])
+        try delete(.layer, from: "layer WHERE replica IN \(replicas)", of: owner)
+        try delete(.replica, from: "replica WHERE principal = ?", of: owner)
+        let positions = try rows("SELECT position FROM session WHERE principal = ? AND position IS NOT NULL", [owner])
+        try delete(.session, from: "session WHERE principal = ?", of: owner)
+        for position in positions { try dropVectorIfUnused(position.integer(0)) }
+        // The greatest cursor ever handed out must not become smaller when its owner is gone.
+        try run(
+            """
+            UPDATE meta SET value = max(value, (SELECT newest FROM principal WHERE id = ?))
+            WHERE key = 'newest_collected'
+            """, [owner])
+        try delete(.principal, from: "principal WHERE id = ?", of: owner)
+    }
+}

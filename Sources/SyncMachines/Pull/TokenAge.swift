@@ -1,0 +1,54 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import LineProjection
+import SyncModel
+
+/// Compares a backend's tokens by age, as far as they show it.
+///
+/// Tokens are opaque (BACKEND-PROTOCOL, 4), but most of them end in a counter, a UUID of version 7 or a time. If those
+/// go back, a backup of the backend was restored.
+enum TokenAge {
+    /// The time by which the clocks of a backend's machines may differ, in milliseconds.
+    static let clockTolerance: Int64 = 300_000
+
+    /// Returns true if a token is certainly older than another: the two have the same parts between `|`, but for one that
+    /// counts or tells a time.
+    static func isOlder(_ token: String, than other: String) -> Bool {
+        guard token != other else { return false }
+        let parts = token.split(separator: "|", omittingEmptySubsequences: false)
+        let others = other.split(separator: "|", omittingEmptySubsequences: false)
+        guard parts.count == others.count else { return false }
+        let differing = zip(parts, others).filter { $0 != $1 }
+        guard differing.count == 1, let (part, otherPart) = differing.first else { return false }
+        if let time = time(of: part), let otherTime = self.time(of: otherPart) {
+            return otherTime - time > clockTolerance
+        }
+        guard let count = count(of: part), let otherCount = self.count(of: otherPart) else { return false }
+        return count < otherCount
+    }
+
+    private static func count(of part: Substring) -> Int64? {
+        part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(part) : nil
+    }
+
+    /// Returns the milliseconds since 1970 that a part tells; nil if it is no time.
+    private static func time(of part: Substring) -> Int64? {
+        if let count = count(of: part) { return milliseconds(ofClock: count) }
+        let text = Array(part.utf8)
+        if text.count == 36, text[14] == UInt8(ascii: "7"), text[8] == UInt8(ascii: "-") {
+            return Int64(String(decoding: text[0..<8] + text[9..<13], as: UTF8.self), radix: 16)
+        }
+        return text.withUnsafeBytes { ISOTimestamp.milliseconds(of: $0) }
+    }
+
+    /// Returns the time of a number that can be one between 2001 and 2096, in seconds, milliseconds or microseconds.
+    private static func milliseconds(ofClock count: Int64) -> Int64? {
+        switch count {
+        case 1_000_000_000...4_000_000_000: count * 1_000
+        case 1_000_000_000_000...4_000_000_000_000: count
+        case 1_000_000_000_000_000...4_000_000_000_000_000: count / 1_000
+        default: nil
+        }
+    }
+}
