@@ -47,6 +47,12 @@ struct Contents: Sendable {
         return owners[principal]?.cursors.values.filter { $0.row.replica == replica }.map(\.row.cursor).max()
     }
 
+    /// Returns the sessions with which a replica has synced.
+    func sessions(of replica: ReplicaID) -> Set<Session> {
+        let cursors = replicas[replica].flatMap { owners[$0.principal]?.cursors.values }
+        return Set((cursors ?? [:].values).filter { $0.row.replica == replica }.map(\.row.session))
+    }
+
     /// Forgets a replica with its cursors; its layers can be read until the next collections.
     mutating func kill(_ replica: ReplicaID) {
         guard let principal = replicas.removeValue(forKey: replica)?.principal else { return }

@@ -31,6 +31,12 @@ extension MemoryStateStore {
     ) async throws -> [DeviceTrouble] {
         try await write { contents in
             let ended = kinds.compactMap { contents.replicas[replica]?.troubles.removeValue(forKey: $0) }
+            for first in ended where first.kind == .firstSync {
+                for (id, other) in contents.replicas(of: first.principal)
+                where other.troubles[.firstSync]?.since == first.since {
+                    contents.replicas[id]?.troubles[.firstSync] = nil
+                }
+            }
             return ended.sorted { $0.kind.rawValue < $1.kind.rawValue }
         }
     }
@@ -44,6 +50,8 @@ extension MemoryStateStore {
                         trouble.kind == .firstSync
                         && contents.replicas(of: replica.principal).contains { other, known in
                             (known.firstSeen, other.rawValue) > (replica.firstSeen, id.rawValue)
+                                && (known.troubles[.firstSync]?.since == trouble.since
+                                    || !contents.sessions(of: other).isDisjoint(with: contents.sessions(of: id)))
                         }
                     return trouble.lastAt >= since && rule.isMet(by: trouble) && !isOld
                 }

@@ -105,13 +105,15 @@ package protocol TroubleStore: Sendable {
 
     /// Deletes what is recorded of a replica: it gets on.
     ///
+    /// First syncs of a principal that were counted together, since the same moment, end together.
+    ///
     /// - Returns: What was deleted.
     func endTroubles(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async throws -> [DeviceTrouble]
 
     /// Returns the stuck devices that have tried since a moment, those that tried last first.
     ///
-    /// Of a principal's first syncs that never come back, only the newest is returned, and none if a newer replica has
-    /// come back.
+    /// Of first syncs that never come back and were counted together, only the newest is returned, and none if a newer
+    /// replica of the same session has begun: then that is the device.
     func stuckDevices(by rule: StuckRule, since: Instant, limit: Int) async throws -> [DeviceTrouble]
 }
 

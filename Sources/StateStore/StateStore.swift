@@ -133,6 +133,7 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///   - principal: The principal, with all its scopes; nil for all.
     ///   - now: The present time; cursors that were handed out later are trusted.
     /// - Returns: The number of principals, one for each scope.
+    /// - Throws: ``StateError``; nothing is changed then.
     func distrust(because restored: RestoredBackup, of principal: Principal?, at now: Instant) async throws -> Int
 
     /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.

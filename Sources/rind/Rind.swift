@@ -26,10 +26,8 @@ struct Rind: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             ServeCommand.self, CheckCommand.self, KeysCommand.self, PullCommand.self, ConformCommand.self,
-            ReplicasCommand.self, QuarantineCommand.self, JournalCommand.self, PrincipalsCommand.self, StateCommand.self,
-            MigrateCommand.self, WhyCommand.self,
-            ExplainCommand.self,
-            DemoCommand.self,
+            ReplicasCommand.self, QuarantineCommand.self, JournalCommand.self, PrincipalsCommand.self,
+            StateCommand.self, MigrateCommand.self, WhyCommand.self, ExplainCommand.self, DemoCommand.self,
             VersionCommand.self,
         ])
 }

@@ -4,6 +4,7 @@
 import GatewayConfig
 import Logging
 import StateStore
+import SyncMachines
 import SyncModel
 
 /// Records which devices do not get on, and logs each that becomes stuck.
@@ -40,18 +41,18 @@ struct DeviceWatch: Sendable {
     }
 
     /// Notes that a principal has got an answer without a cursor.
-    func began(_ replica: ReplicaID, of principal: Principal, at now: Instant) async {
-        let row = firstSyncs.count(principal, at: now)
+    func began(_ replica: ReplicaID, of query: PullQuery, at now: Instant) async {
+        let row = firstSyncs.count(query.principal, query.session, at: now)
         guard row.times >= Self.suspicious else { return }
         // Each first sync makes a replica of its own, and the newest one stands for all.
         let noted = try? await store.noteTrouble(
             .firstSync, code: "", count: row.times, since: row.since, of: replica, at: now)
-        guard let after = noted?.after, rule.isMet(by: after), firstSyncs.beginLogging(principal) else { return }
+        guard let after = noted?.after, rule.isMet(by: after), firstSyncs.beginLogging(query.principal) else { return }
         log(after)
     }
 
-    /// Notes that a principal's device has come back after its first sync.
-    func cameBack(_ principal: Principal) { firstSyncs.forget(principal) }
+    /// Notes that a device has come back after its first sync.
+    func cameBack(_ query: PullQuery) { firstSyncs.forget(query.principal, query.session) }
 
     /// Deletes what is recorded of a replica that gets on.
     func end(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async {

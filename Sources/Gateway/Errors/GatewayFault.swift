@@ -40,6 +40,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     case rate = "limit.rate"
     // The caller and the app.
     case noPrincipal = "identity.no_principal"
+    case accountGone = "identity.gone"
     case otherPrincipal = "identity.changed"
     case tokenRefused = "identity.token"
     case tokenKeys = "identity.keys"
@@ -63,7 +64,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
     package var status: Int {
         switch self {
         case .hostMissing, .targetInvalid, .malformed, .compressedBody, .recordID, .pushWithoutTime, .ambiguousPath: 400
-        case .notSignedIn, .tokenRefused, .proxyField: 401
+        case .notSignedIn, .tokenRefused, .proxyField, .accountGone: 401
         case .foreignOrigin, .deniedPath, .untrustedPeer: 403
         case .noPassThrough, .unknownAdminPath, .scopeUnknown: 404
         case .arrivedTooSlowly: 408
@@ -125,6 +126,7 @@ package enum GatewayFault: String, Error, CaseIterable, Sendable {
         case .tokenKeys: "The server cannot check who is signed in. Please try again in a moment."
         case .untrustedPeer: "This request may not say who is calling."
         case .noPrincipal: "The server did not say who is signed in. Please try again later."
+        case .accountGone: "This account does not exist any more."
         case .otherPrincipal: "Somebody else is signed in now. Please sync again."
         case .appTooOld: "This version of the app is too old to sync. Please update it."
         case .scopeUnknown: "What this sync is about does not exist any more, or not for you."

@@ -3,6 +3,7 @@
 
 import Backend
 import GatewayConfig
+import JSONBytes
 import SyncModel
 import Telemetry
 
@@ -108,7 +109,12 @@ final class IdentityResolver: Sendable {
     func askBackend(_ forwarded: ForwardedCredentials) async throws -> Principal {
         guard case .backend(let method, let target, let path) = source else { throw notSignedIn }
         let call = Call(method: method, target: [.text(target)])
-        let value = try await backend.value(of: call, at: path, forwarded)
+        let value: JSONValue?
+        do {
+            value = try await backend.value(of: call, at: path, forwarded)
+        } catch {
+            throw Self.accountGone(error, of: "\(method) \(target)") ?? error
+        }
         guard let name = value.flatMap(IdentityName.of), let principal = naming.principal(ofUser: name) else {
             let lack = "has neither a text of 1 to 255 bytes nor an integer at '\(path)'"
             backend.log(

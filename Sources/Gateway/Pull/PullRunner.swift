@@ -91,11 +91,11 @@ struct PullRunner {
     /// Records if the device does not get on although it gets answers; writes nothing if it does.
     private func watchProgress() async {
         if scope.query.presented == nil {
-            if let committed { await watch.began(committed, of: scope.query.principal, at: scope.now) }
+            if let committed { await watch.began(committed, of: scope.query, at: scope.now) }
             return
         }
         guard let row = device.row, !device.isFork else { return }
-        if row.parent == nil, !row.isConfirmed { watch.cameBack(scope.query.principal) }
+        if row.parent == nil, !row.isConfirmed { watch.cameBack(scope.query) }
         await watch.pulled(
             row.replica, known: device.troubles, isRepeat: device.isBehind && committed != nil, at: scope.now)
     }

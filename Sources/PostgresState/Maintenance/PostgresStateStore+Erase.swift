@@ -18,8 +18,8 @@ extension PostgresStateStore {
                 (.layerCount, layers),
             ]
             + [
-                CopiedTable.pushJournal, .pushQuarantine, .pushRefusal, .idMap, .pushNote, .receipt, .owed, .deviceTrouble,
-                .cursor, .layer, .replica, .session, .quarantine,
+                CopiedTable.pushJournal, .pushQuarantine, .pushRefusal, .idMap, .pushNote, .receipt, .owed,
+                .deviceTrouble, .cursor, .layer, .replica, .session, .quarantine,
             ].map { ($0, mine) }
         var statements = [
             PostgresStatement("SELECT 1 FROM principal WHERE \(mine) FOR UPDATE", owner),

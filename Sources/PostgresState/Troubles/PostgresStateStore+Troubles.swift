@@ -42,11 +42,14 @@ extension PostgresStateStore {
                 PostgresStatement(
                     """
                     DELETE FROM device_trouble t USING replica r
-                    WHERE r.id = $1 AND NOT r.dead AND t.principal = r.principal AND t.replica = $1 AND t.kind = $2
+                    WHERE r.id = $1 AND NOT r.dead AND t.principal = r.principal AND t.kind = $2
+                        AND (t.replica = $1 OR $2 = 'first_sync' AND t.since = (
+                            SELECT since FROM device_trouble o
+                            WHERE o.principal = r.principal AND o.replica = $1 AND o.kind = $2))
                     RETURNING \(DeviceTrouble.columns)
                     """, [.integer(replica.rawValue), .text(kind.rawValue)])
             }
-        ).flatMap { try $0.rows.compactMap { try DeviceTrouble($0) } }
+        ).flatMap { try $0.rows.compactMap { try DeviceTrouble($0) } }.filter { $0.replica == replica }
     }
 
     /// Reads the troubles by the index of their times.
@@ -62,7 +65,13 @@ extension PostgresStateStore {
                         AND t.last_at - t.since >= $4))
                     AND (t.kind <> 'first_sync' OR NOT EXISTS (
                         SELECT 1 FROM replica o WHERE o.principal = r.principal AND NOT o.dead
-                            AND (o.first_seen, o.id) > (r.first_seen, r.id)))
+                            AND (o.first_seen, o.id) > (r.first_seen, r.id) AND (
+                                EXISTS (SELECT 1 FROM cursor c
+                                    JOIN cursor d ON d.principal = c.principal AND d.session = c.session
+                                    WHERE c.principal = r.principal AND c.replica = o.id AND d.replica = r.id)
+                                OR EXISTS (SELECT 1 FROM device_trouble n
+                                    WHERE n.principal = r.principal AND n.replica = o.id AND n.kind = t.kind
+                                        AND n.since = t.since))))
                 ORDER BY t.last_at DESC, t.replica, t.kind LIMIT $5
                 """,
                 [.instant(since), .int(rule.repeats), .int(rule.pushes), .integer(rule.time), .int(page(limit))])

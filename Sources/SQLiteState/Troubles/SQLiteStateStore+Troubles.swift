@@ -58,7 +58,12 @@ extension SQLiteStateStore {
                     [replica.rawValue, kind.rawValue]
                 ).compactMap { try DeviceTrouble($0) }
                 try db.run(
-                    "DELETE FROM device_trouble WHERE replica = ? AND kind = ?", [replica.rawValue, kind.rawValue])
+                    """
+                    DELETE FROM device_trouble WHERE kind = ?2 AND (replica = ?1 OR ?2 = 'first_sync'
+                        AND replica IN (SELECT o.id FROM replica o JOIN replica r ON r.principal = o.principal
+                            WHERE r.id = ?1)
+                        AND since = (SELECT since FROM device_trouble WHERE replica = ?1 AND kind = ?2))
+                    """, [replica.rawValue, kind.rawValue])
             }
             return ended
         }
@@ -77,7 +82,11 @@ extension SQLiteStateStore {
                         AND t.last_at - t.since >= ?4))
                     AND (t.kind <> 'first_sync' OR NOT EXISTS (
                         SELECT 1 FROM replica o WHERE o.principal = r.principal AND o.dead = 0
-                            AND (o.first_seen, o.id) > (r.first_seen, r.id)))
+                            AND (o.first_seen, o.id) > (r.first_seen, r.id) AND (
+                                EXISTS (SELECT 1 FROM cursor c JOIN cursor d ON d.session = c.session
+                                    WHERE c.replica = o.id AND d.replica = r.id)
+                                OR EXISTS (SELECT 1 FROM device_trouble n
+                                    WHERE n.replica = o.id AND n.kind = t.kind AND n.since = t.since))))
                 ORDER BY t.last_at DESC, t.replica, t.kind LIMIT ?5
                 """, [since, rule.repeats, rule.pushes, rule.time, min(max(0, limit), 10_000)]
             ).compactMap { try DeviceTrouble($0) }

@@ -32,7 +32,9 @@ struct PullCourse: Sendable {
     mutating func begin() -> StreamStep {
         let beginning = beginning(at: plan.start)
         streamed = beginning
-        guard let cached = query.cached, plan.restart != .distrusted, cached.continues(beginning) else { return stream.begin(at: plan.start) }
+        guard let cached = query.cached, plan.restart != .distrusted, cached.continues(beginning) else {
+            return stream.begin(at: plan.start)
+        }
         hasTakenCached = true
         return stream.begin(behind: cached.end)
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DemoBackend
 import Gateway
 import GatewayTesting
 import StateStore
@@ -9,6 +10,9 @@ import Testing
 
 /// Apps that make first syncs again and again.
 @Suite(.timeLimit(.minutes(5))) struct FirstSyncTests {
+    /// Another device of the user.
+    enum OtherDevice: CaseIterable { case idle, withChanges, installedAnew }
+
     @Test func `an app that begins anew again and again is stuck, is logged once, and gets on when it comes back`()
         async throws
     {
@@ -44,6 +48,32 @@ import Testing
         try await Self.beginningAnew(20, every: 3_000, stuckRepeats: 3) { stack in
             let stuck = try await stack.gateway.stuckDevices(limit: 10)
             #expect(stuck == [] && stack.logged("device.stuck").isEmpty)
+        }
+    }
+
+    @Test(arguments: OtherDevice.allCases, ["server", "request"])
+    func `an app that begins anew again and again is stuck, also while another device of its user syncs`(
+        other: OtherDevice, checkpoints: String
+    ) async throws {
+        let clock = ManualClock()
+        var options = StackOptions(["admin.stuck_repeats": "4"])
+        if checkpoints == "request" { options.configuration = try StackConfiguration.withRequestCheckpoints() }
+        options.clock = ManualWallClock(clock)
+        try await GatewayStack.with(options) { stack in
+            try await stack.seed(tasks: 3)
+            var device = try await stack.quietDevices(["device-b"])[0]
+            for number in 0..<8 {
+                #expect(try await stack.sendPull().status == 200)
+                if other == .withChanges {
+                    try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": .string("\(number)")]))
+                }
+                if other == .installedAnew { device = try await stack.device(token: "device-b") }
+                for _ in 0..<2 { try await device.sync() }
+                clock.advance(byMilliseconds: 60_000)
+            }
+            let stuck = try await stack.gateway.stuckDevices(limit: 10)
+            #expect(stuck.map(\.kind) == [.firstSync])
+            #expect(stack.logged("device.stuck").map { $0.metadata["times"] } == ["4"])
         }
     }
 
