@@ -100,7 +100,9 @@ extension KeyTable {
                 the push fails and names the record; nothing behind it is tried. `report`: the others go on, and the 2xx \
                 answer names it in `experimentalRejectedIds`, so that it stays changed on the device. Only for apps whose \
                 `pushChanges` returns the answer: others would take the record for accepted. `quarantine`: the others go on, \
-                the record is kept in the state for `rind quarantine`, and the app hears that all was taken.
+                the record is kept in the state for `rind quarantine`, and the app hears that all was taken. With `fail` \
+                that is done only for a record whose parent its device does not have any more, as after a project was \
+                revoked: the app shows neither, so its user could not mend it, and it would stop all pushes for ever.
                 """),
         .setting(
             "push", "quarantine_entries", at: \.push.quarantineEntries, as: .integer(1...100_000),

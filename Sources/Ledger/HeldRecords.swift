@@ -39,6 +39,12 @@ package struct HeldRecords: Sendable {
         return HeldRecordWalk(view: view, notes: byHash, shape: shape)
     }
 
+    /// Returns true if the client holds the record of an id's hash in a table, by the table's index in the schema.
+    package func contains(_ hash: IDHash, in index: Int) async throws -> Bool {
+        var walk = try walk(index)
+        return try await walk.seek(to: hash)
+    }
+
     /// Returns, for each link of a table, the indices of the tables whose deleted records delete records of this table.
     func parents(of index: Int) -> [[Int]] {
         schema.tables[index].links.map { link in

@@ -37,31 +37,15 @@ struct CallSender: Sendable {
     let keyPrefix: String
     /// Returns true if further calls may begin once one has had this result.
     let goesOn: @Sendable (CallResult) -> Bool
+    /// Returns true if a refused operation's record refers to one that its device does not have any more.
+    let isOrphan: @Sendable (Int) async -> Bool
     let notes: NoteMaker?
     let journal: JournalWriter
     /// The indices of operations that were sent before and may have been applied then.
     let uncertain: Set<Int>
 
     /// Outcomes that are not in the journal yet: they are written with the next creation in flight, or at the end.
-    private var unwritten = JournalStep()
-
-    init(
-        plan: PushPlan, reader: OperationReader, backend: BackendClient, forwarded: ForwardedCredentials,
-        logger: Logger, keyHeader: String?, keyPrefix: String, goesOn: @escaping @Sendable (CallResult) -> Bool,
-        notes: NoteMaker?, journal: JournalWriter, uncertain: Set<Int>
-    ) {
-        self.plan = plan
-        self.reader = reader
-        self.backend = backend
-        self.forwarded = forwarded
-        self.logger = logger
-        self.keyHeader = keyHeader
-        self.keyPrefix = keyPrefix
-        self.goesOn = goesOn
-        self.notes = notes
-        self.journal = journal
-        self.uncertain = uncertain
-    }
+    private(set) var unwritten = JournalStep()
 
     /// Sends operations until none are left, or until one has a result that stops the others.
     ///
@@ -88,6 +72,9 @@ struct CallSender: Sendable {
     private mutating func send(_ index: Int) async -> CallReport {
         do {
             var report = try await attempt(index)
+            if case .refused(let refusal) = report.result, refusal.kind == .rejected, await isOrphan(index) {
+                report.result = .refused(refusal.ofOrphans)
+            }
             report = try finish(report)
             return report
         } catch {

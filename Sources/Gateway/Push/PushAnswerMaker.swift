@@ -37,7 +37,7 @@ struct PushAnswerMaker {
     func answer(_ receipt: Receipt) -> PushAnswer {
         var figures = scope.figures
         figures.note(scope.reader.repaired.problems)
-        if scope.settings.rejected == .quarantine { figures.quarantined = rejected.count }
+        if scope.settings.rejected != .report { figures.quarantined = rejected.count }
         return PushAnswer(
             figures: figures, status: receipt.status, contentType: receipt.contentType, body: receipt.body)
     }

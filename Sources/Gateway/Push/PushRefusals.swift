@@ -32,7 +32,7 @@ struct PushRefusals {
         default: break
         }
         let news = found.flatMap { refusal in
-            refusal.records.map { Refusal(code: $0.obstacle?.rawValue ?? refusal.kind.rawValue, record: $0) }
+            refusal.records.map { Refusal(code: $0.code ?? refusal.kind.rawValue, record: $0) }
         }.sorted { $0.record.index < $1.record.index }
         for refused in news {
             // The backend may name the same line in every request of a batch.

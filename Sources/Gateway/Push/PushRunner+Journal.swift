@@ -74,11 +74,13 @@ extension PushRunner {
     mutating func send(_ indices: [Int], of machine: PushMachine) async -> PushEvent {
         guard let journal else { return .sent([:]) }
         let push = scope.settings
+        let orphans = OrphanSearch(scope: scope)
         let sender = CallSender(
             plan: scope.plan, reader: scope.reader, backend: backend, forwarded: identity.forwarded, logger: logger,
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
-            goesOn: { machine.goesOn(after: $0) }, notes: notes.maker, journal: journal.writer,
-            uncertain: Set(machine.unknown))
+            goesOn: { machine.goesOn(after: $0) },
+            isOrphan: { (try? await orphans.orphans(among: [$0]).isEmpty) == false }, notes: notes.maker,
+            journal: journal.writer, uncertain: Set(machine.unknown))
         let queue = CallQueue(indices)
         let reports = await withTaskGroup(of: [CallReport].self) { group in
             for _ in 0..<min(push.parallel, indices.count) {

@@ -34,7 +34,11 @@ extension PushRunner {
             try await learn(results, lines.operations)
             try await acceptance.accepted()
             return .applied
-        case .refused(let lines): return .refused(refusal(lines, indices))
+        case .refused(let lines):
+            // What is missing of an orphan is what it refers to, and no pull brings that.
+            let doubtful = lines.filter { $0.outcome == .rejected || $0.outcome == .missing }
+            let orphans = try await OrphanSearch(scope: scope).orphans(among: doubtful.map { indices[$0.line] })
+            return .refused(refusal(lines, indices, orphans: orphans))
         }
     }
 
@@ -63,16 +67,20 @@ extension PushRunner {
     /// Returns the refusal of a stream push: its conflicts if there are any, because a new pull may resolve the rest.
     ///
     /// A line's number is an index into `indices`, the operations that were sent.
-    private func refusal(_ lines: [StreamPushLine], _ indices: [Int]) -> PushRefusal {
-        let conflicts = lines.filter { $0.outcome == .conflict || $0.outcome == .missing }
+    private func refusal(_ lines: [StreamPushLine], _ indices: [Int], orphans: Set<Int>) -> PushRefusal {
+        let conflicts = lines.filter {
+            $0.outcome == .conflict || $0.outcome == .missing && !orphans.contains(indices[$0.line])
+        }
         let shown = conflicts.isEmpty ? lines : conflicts
         return PushRefusal(
             kind: conflicts.isEmpty ? .rejected : .conflict,
             records: shown.map { line in
                 let sentence = line.message.map { ": " + identity.forwarded.masked(in: ForeignText.escaped($0)) }
-                return scope.record(
+                var record = scope.record(
                     at: indices[line.line], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
                     by: services.backend.settings.streamPush)
+                record.isOrphan = orphans.contains(record.index)
+                return record
             })
     }
 

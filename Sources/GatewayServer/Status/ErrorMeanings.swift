@@ -112,6 +112,8 @@ enum ErrorMeanings {
         unknown, of another session or from before a reset, so conflicts cannot be detected
         push.rejected: the backend will never accept a record; the body names it. With one call per record, those \
         before it are applied
+        push.parent_gone: the backend refuses a record that refers to one which its device does not have any more, \
+        such as a task of a revoked project. It goes into quarantine, and stops no other record
         push.unsafe_id: by calls: an id, or another value that goes into the path of a call, could reach another \
         address or be read differently on the way (.., a/b, %2e%2e, control bytes). With report and quarantine, \
         for every kind of push: an id that is empty or longer than 255 bytes. Nothing of this record was sent

@@ -24,7 +24,7 @@ extension PushMachine {
 
     /// Quarantines what was refused: durable before anybody can hear that it was taken, from a receipt too.
     mutating func quarantine(_ course: PushCourse, _ action: PushAction) -> PushAction {
-        guard query.rejection == .quarantine, !rejected.isEmpty, action == .saveReceipt || action == .answer else {
+        guard query.quarantines, !rejected.isEmpty, action == .saveReceipt || action == .answer else {
             return write(course, action)
         }
         state = .quarantining(course, action)

@@ -56,7 +56,14 @@ extension PushMachine {
         }
 
         /// Returns true if a refusal ends the push, instead of being left behind.
-        func ends(with refusal: PushRefusal) -> Bool { refusal.kind != .rejected || rejection == .fail }
+        ///
+        /// Orphans do not, whatever the rule: the app cannot show them, so they would block its pushes for ever.
+        func ends(with refusal: PushRefusal) -> Bool {
+            refusal.kind != .rejected || rejection == .fail && !refusal.isOfOrphans
+        }
+
+        /// True if what is left behind goes into quarantine.
+        var quarantines: Bool { rejection != .report }
 
         /// Returns true if a refusal is about operations of this push.
         func fits(_ refusal: PushRefusal) -> Bool {

@@ -97,7 +97,7 @@ extension PushMachine {
         if ended.isUncertain { return end(course, .fail(.unknownOutcome, applied: applied)) }
         guard let first = ended.refusals.first else { return nextCallBatch(course, calls) }
         let refusal = PushRefusal(kind: first.kind, records: ended.refusals.flatMap(\.records))
-        return query.rejection == .quarantine ? findRoom(course, refusal) : goOn(course, without: refusal)
+        return query.quarantines ? findRoom(course, refusal) : goOn(course, without: refusal)
     }
 
     /// Goes on with what was put off, after a pause, and with what comes next.
@@ -119,7 +119,7 @@ extension PushMachine {
     /// Stops, or goes on without what the backend will never take.
     mutating func streamRefused(_ course: PushCourse, _ refusal: PushRefusal) -> PushAction {
         guard !query.ends(with: refusal) else { return end(course, .refuse(refusal, applied: applied)) }
-        return query.rejection == .quarantine ? findRoom(course, refusal) : goOn(course, without: refusal)
+        return query.quarantines ? findRoom(course, refusal) : goOn(course, without: refusal)
     }
 
     private mutating func findRoom(_ course: PushCourse, _ refusal: PushRefusal) -> PushAction {

@@ -35,6 +35,10 @@ package struct PushRefusal: Hashable, Sendable {
         package var index: Int
         /// The reason why the operation was not sent; nil if it was.
         package var obstacle: Obstacle?
+        /// True if the record refers to one that its device does not have any more, and that the push does not create.
+        package var isOrphan = false
+        /// The stable code; nil if that of the refusal says it.
+        package var code: String? { obstacle?.rawValue ?? (isOrphan ? "push.parent_gone" : nil) }
         /// Creates a record.
         package init(
             table: String, id: String, message: String? = nil, call: String? = nil, status: Int? = nil, index: Int = 0,
@@ -54,7 +58,18 @@ package struct PushRefusal: Hashable, Sendable {
     /// The refused records.
     package var records: [Record]
     /// The stable code: of what was not even sent, why.
-    package var code: String { records.first?.obstacle?.rawValue ?? kind.rawValue }
+    package var code: String {
+        let record = records.first { !$0.isOrphan } ?? records.first
+        return record?.code ?? kind.rawValue
+    }
+    /// True if all of the records are orphans: neither their device nor its user can mend them.
+    package var isOfOrphans: Bool { kind == .rejected && !records.isEmpty && records.allSatisfy(\.isOrphan) }
+    /// The same refusal with orphans for records.
+    package var ofOrphans: PushRefusal {
+        var refusal = self
+        for index in records.indices { refusal.records[index].isOrphan = true }
+        return refusal
+    }
     /// Creates a refusal.
     package init(kind: Kind, records: [Record]) {
         self.kind = kind

@@ -31,7 +31,7 @@ import Testing
     ///
     /// Another device may have deleted a record that one of this device is to belong to.
     private static func isExpected(_ code: String, of devices: Int) -> Bool {
-        if code == "push.rejected" { return devices > 1 }
+        if code == "push.rejected" || code == "push.quarantined" { return devices > 1 }
         let others: Set = [
             "push.conflict", "push.outdated", "push.unknown_outcome", "push.half_applied", "push.unknown_create",
             "push.not_recorded", "request.cancelled", PushFaultCourse.Outcome.unheard, "network", "cut",
