@@ -34,6 +34,9 @@ final class ConnectionSockets {
         if let old = sockets.updateValue(socket, forKey: new), old != socket { ends[old] = nil }
     }
 
+    /// Returns a second descriptor of a connection; nil if it is unknown.
+    func kept(_ ends: Ends) -> KeptSocket? { sockets[ends].flatMap(KeptSocket.init) }
+
     /// Returns true if a kept connection has bytes that nobody has asked for, or its end, or is unknown.
     func hasUnaskedBytes(_ kept: Ends) -> Bool {
         guard let socket = sockets[kept] else { return true }

@@ -32,6 +32,13 @@ extension Exchange.Head {
         return nil
     }
 
+    /// Returns how the end of the body is found, once ``resolveFraming(isModern:)`` has found no fault.
+    func framing(answering method: String) -> Exchange.Framing {
+        if method == "HEAD" || status == .noContent || status == .notModified { return .none }
+        if fields[.transferEncoding] != nil { return .chunks }
+        return fields[.contentLength].flatMap { Int($0) }.map { .length($0) } ?? .close
+    }
+
     /// Finds the fault of an answer that switches to another protocol.
     ///
     /// - Parameters:

@@ -13,6 +13,19 @@ struct PreparedRequest: Sendable {
         case channel(UploadChannel, length: Int64?)
     }
 
+    /// The length up to which a body counts as sent together with its head.
+    private static let shortBody = 16 * 1024
+
+    /// True if the server may answer before it has the whole body, and the answer can be read without libcurl.
+    var mayBeRefusedEarly: Bool {
+        guard url.lowercased().hasPrefix("http:") else { return false }
+        switch body {
+        case .none: return false
+        case .bytes(let bytes): return bytes.readableBytes > Self.shortBody
+        case .channel: return true
+        }
+    }
+
     static let maximumURLLength = 16 * 1024
     static let maximumFieldBytes = 256 * 1024
 

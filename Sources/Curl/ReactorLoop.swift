@@ -100,7 +100,7 @@ final class ReactorLoop {
                 upgrades.connected(message.pointee.easy_handle, code)
                 continue
             }
-            if code == CURLE_OK {
+            if code == CURLE_OK || transfer.takeEarlyAnswer(after: code) {
                 end(transfer, nil)
             } else if transfer.beginAgain(after: code) {
                 curl_multi_remove_handle(multi, transfer.easy)

@@ -50,6 +50,8 @@ final class Transfer {
     private let handles: EasyHandles
     private let sockets: ConnectionSockets
     private var opened: [Int32] = []
+    /// The connection while a body is sent that may be refused before its end; nil with TLS, which only libcurl reads.
+    private var uploadSocket: KeptSocket?
     /// True if the kept connection that libcurl has chosen must not be used.
     private var isStale = false
     /// True if the request was sent, be it on a connection that was dead.
@@ -66,13 +68,11 @@ final class Transfer {
     ) {
         guard let easy = handles.take() else { return nil }
         (self.easy, self.handles) = (easy, handles)
-        self.request = request
-        self.exchange = exchange
+        (self.request, self.exchange) = (request, exchange)
         self.settings = settings
         self.sockets = sockets
         id = exchange.id
-        started = now
-        (lastReceived, lastSent) = (now, now)
+        (started, lastReceived, lastSent) = (now, now, now)
         parser = ResponseHeadParser(limit: settings.maximumHeadBytes)
         if case .none = request.body { isUploading = false } else { isUploading = true }
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -111,6 +111,7 @@ final class Transfer {
             return false
         }
         (isStale, isSent) = (false, true)
+        if request.mayBeRefusedEarly { uploadSocket = sockets.kept(ends) }
         phase = .waiting
         lastSent = .now()
         return true
@@ -213,6 +214,15 @@ final class Transfer {
         sentBytes = offset
         isUploading = true
         return true
+    }
+
+    /// Takes the answer that has come although the request could not be sent to its end; false if none has.
+    func takeEarlyAnswer(after code: CURLcode) -> Bool {
+        guard code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR, phase == .waiting, failure == nil,
+            let answer = uploadSocket?.answer(to: request.method, headLimit: settings.maximumHeadBytes)
+        else { return false }
+        return answer.lines.allSatisfy { $0.withUnsafeBytes { receive(line: $0) } > 0 }
+            && (answer.body.isEmpty || answer.body.withUnsafeBytes { receive($0) } == answer.body.count)
     }
 
     /// Prepares an exchange for one repetition on a new connection, if only kept connections have failed.

@@ -275,6 +275,8 @@ extension Configuration {
         package var bodyTime: Duration = .seconds(600)
         /// The longest time from an answer to the client's next request on the same connection.
         package var keepAlive: Duration = .seconds(75)
+        /// The longest time for which a client is read on behind the last answer on its connection.
+        package var linger: Duration = .seconds(30)
         /// The longest time in which a client takes no byte of an answer that waits for it.
         package var sendTimeout: Duration = .seconds(300)
         /// The least rate at which a client takes its answer, in bytes a second; zero for no limit.

@@ -76,10 +76,19 @@ extension KeyTable {
             summary: "How long the body of a sync request may take, and a second more for each 2 KiB that have come.",
             about: "A slower one is answered 408. What passes through has no such limit."),
         .setting(
+            "limits", "linger", at: \.limits.linger, as: .duration(.milliseconds(10) ... .seconds(600)),
+            restart: true,
+            summary: "For how long a client that still sends is read on after its connection's last answer.",
+            about: """
+                What comes is thrown away: many clients read an answer such as 413 only once all of their body is sent, and \
+                would lose it with the connection. It ends after 2 seconds in which nothing comes.
+                """),
+        .setting(
             "limits", "keep_alive", at: \.limits.keepAlive, as: .duration(.milliseconds(10) ... .seconds(3600)),
             restart: true, summary: "How long a client's connection may wait for its next request.",
             about: """
-                A proxy or balancer in front must close its idle connections first, or some requests meet one that is being                 closed: set this longer than its own time (60 s with AWS, 600 s with Google Cloud).
+                A proxy or balancer in front must close its idle connections first, or some requests meet one that is being \
+                closed: set this longer than its own time (60 s with AWS, 600 s with Google Cloud).
                 """),
         .setting(
             "limits", "send_timeout", at: \.limits.sendTimeout, as: .duration(.milliseconds(10) ... .seconds(3600)),

@@ -109,6 +109,47 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            "Content-Length: 8\r\n\r\ntoo much", "Transfer-Encoding: chunked\r\n\r\n8\r\ntoo much\r\n0\r\n\r\n",
+        ])
+    func `a refusal by a server that closes at once is never lost`(answer: String) async throws {
+        try await LoopbackServer.run { peer in
+            _ = try await peer.readHead()
+            try await peer.write("HTTP/1.1 413 No\r\n\(answer)")
+            // As the system ends a connection of which not everything was read.
+            try await peer.reset()
+        } _: { server in
+            try await withReactor { reactor in
+                try await withThrowingTaskGroup { group in
+                    for lane in 0..<8 {
+                        group.addTask {
+                            for round in 0..<40 {
+                                try await Self.expectRefusal(reactor, server.url, pause: (lane * 40 + round) * 5)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    /// Uploads in pieces that come while the server answers, as an app's do.
+    private static func expectRefusal(_ reactor: CurlReactor, _ url: String, pause: Int) async throws {
+        let response = try await reactor.execute(
+            CurlRequest(
+                method: .post, url: url,
+                body: .stream(length: 1 << 20) { writer in
+                    for _ in 0..<64 {
+                        try await writer.write(ByteBuffer(repeating: 0, count: 1 << 14))
+                        try await Task.sleep(for: .microseconds(pause))
+                    }
+                }))
+        #expect(response.status.code == 413)
+        #expect(String(buffer: try await response.body.collect(upTo: 100)) == "too much")
+    }
+
     @Test func `many small chunks come through a paused transfer in order`() async throws {
         let count = 40_000
         try await LoopbackServer.run { peer in

@@ -310,6 +310,7 @@ struct KeyCase: Sendable, CustomTestStringConvertible {
         .duration("limits", "body_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .integer("limits", "body_rate", low: 0, high: 1_000_000_000),
         .duration("limits", "body_time", low: "10ms", below: "9ms", high: "1d", above: "2d"),
+        .duration("limits", "linger", low: "10ms", below: "9ms", high: "10m", above: "11m"),
         .duration("limits", "keep_alive", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .duration("limits", "send_timeout", low: "10ms", below: "9ms", high: "1h", above: "2h"),
         .integer("limits", "send_rate", low: 0, high: 1_000_000_000),

@@ -29,6 +29,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The number of requests whose head has come and whose answer has not been written.
     private var openRequests = 0
     private var isReadingBody = false
+    /// True if all was sent, and what the client still sends is thrown away.
+    private var isLingering = false
     /// True between a request for another protocol and its answer: what the client sends meanwhile stays where it is.
     private var holdsReads = false
     private var isReadHeld = false
@@ -67,7 +69,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func read(context: ChannelHandlerContext) {
         // Only now, since a body that is not being read may take any time.
-        if isReadingBody, timers[.reading] == nil {
+        if isReadingBody, !isLingering, timers[.reading] == nil {
             start(.reading, on: context, in: pace.wait(at: .now())) { $0.fireErrorCaught(ClientTimeout()) }
         }
         guard !holdsReads else { return isReadHeld = true }
@@ -76,6 +78,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         stop(.reading)
+        if isLingering { close(context, unlessStopped: .reading, in: timeouts.lingerIdle) }
         switch unwrapInboundIn(data) {
         case .head(let head):
             openRequests += 1
@@ -146,7 +149,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
             stop(.reading)
             waitForHalfClosed(context, since: written)
         case ChannelEvent.outputClosed:
+            isLingering = true
             close(context, unlessStopped: .closing, in: timeouts.linger)
+            close(context, unlessStopped: .reading, in: timeouts.lingerIdle)
         case is ChannelShouldQuiesceEvent:
             state.drain()
             // A request in flight ends the connection itself.
@@ -158,7 +163,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// Starts the client's time for the next request if the present one is complete.
     func waitForRequest(_ context: ChannelHandlerContext) {
-        guard openRequests == 0, !isReadingBody, !isAnswering else { return }
+        guard openRequests == 0, !isReadingBody, !isAnswering, !isLingering else { return }
         close(context, unlessStopped: .reading, in: timeouts.keepAlive)
     }
 

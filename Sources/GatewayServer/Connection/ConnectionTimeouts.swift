@@ -21,7 +21,9 @@ package struct ConnectionTimeouts: Hashable, Sendable {
     package var sendRate = 0
     /// The time for which a connection waits, after its answer has been sent, for the client to close it, so that the
     /// answer is not lost if the client is still sending (RFC 9112, 9.6).
-    package var linger = TimeAmount.seconds(2)
+    package var linger = TimeAmount.seconds(30)
+    /// The longest time of it in which the client sends nothing.
+    package var lingerIdle = TimeAmount.seconds(2)
     /// The time after which a client that has closed only its own side counts as gone, if no answer is being sent to
     /// it.
     ///
@@ -38,5 +40,7 @@ package struct ConnectionTimeouts: Hashable, Sendable {
         bodyRate = limits.bodyRate
         send = TimeAmount(limits.sendTimeout)
         sendRate = limits.sendRate
+        linger = TimeAmount(limits.linger)
+        lingerIdle = min(lingerIdle, linger)
     }
 }

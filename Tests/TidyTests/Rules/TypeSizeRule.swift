@@ -21,7 +21,7 @@ enum TypeSizeRule {
         "Gateway.DeviceState": Size(lines: 430, files: 4),
         "Gateway.PullRunner": Size(lines: 430, files: 4),
         "Gateway.PushRunner": Size(lines: 560, files: 4),
-        "GatewayConfig.Configuration": Size(lines: 725, files: 10),
+        "GatewayConfig.Configuration": Size(lines: 730, files: 10),
         "GatewayConfig.KeyTable": Size(lines: 1_475, files: 14),
         "GatewayConfig.Loader": Size(lines: 1_100, files: 7),
         "GatewayConfig.ValueFormat": Size(lines: 670, files: 5),
