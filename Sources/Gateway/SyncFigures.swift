@@ -62,6 +62,8 @@ package struct SyncFigures: Sendable {
 
     /// Changes that the stream had missed and the diff has found.
     package var repairs: Int { diffed.repairs }
+    /// Deletions of records that did not come with a full stream.
+    package var absent: Int { diffed.absent }
     /// Deletions that the diff has held back.
     package var heldBack: Int { diffed.heldBack }
 

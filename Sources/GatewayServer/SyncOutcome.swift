@@ -39,6 +39,7 @@ extension GatewayMetrics {
                 fourth: outcome.code))
         observe(.syncTime, duration, labels: Labels(first: trace.kind.rawValue))
         observe(trace)
+        add(.missingResults, trace.missingResults)
         if let figures { add(figures) }
     }
 
@@ -55,6 +56,7 @@ extension GatewayMetrics {
         }
         add(.ledgerRepairs, figures.repairs)
         add(.heldBack, figures.heldBack)
+        add(.absences, figures.absent)
         if let reason = figures.restart { count(.fullStreams, labels: Labels(first: reason)) }
         if let ages = figures.ages {
             observe(.checkpointLag, ages.cursor, labels: Labels(first: ages.deviceClass))

@@ -60,6 +60,9 @@ extension Metric {
                 + "(times taken as UTC), repaired (values of pushes) or withheld (defaults that were not sent)."
         case .ledgerRepairs: "Changes that the stream had missed and a full comparison has found."
         case .heldBack: "Deletions held back because too many records were missing."
+        case .absences: "Deletions that no line of the backend named: the records did not come with a full stream."
+        case .missingResults: "Lines of pushes without a result, in answers that said that all was applied."
+        case .madeStates: "1 if this process found no state and made one anew; else 0."
         case .breakerOpenings: "How often syncs were refused for a while because the backend did not answer."
         case .breakerRefusals: "Calls to the backend that were not made for that reason."
         case .breakerState: "1 for the state of the breaker before the backend: closed, open or half_open; else 0."
@@ -91,13 +94,20 @@ extension Metric {
         case .tokenKeyAge: "Time since the keys of tokens were fetched from their URL."
         case .reloads: "Reloads of the configuration: result ok, or failed, after which the one before stays in use."
         case .build: "Always 1; the label has the version."
+        default: processHelp
+        }
+    }
+
+    /// The meaning of a metric of the process, which every program has.
+    private var processHelp: String {
+        switch self {
         case .cpu: "Time of the processors in user and system mode."
         case .resident: "Resident memory."
         case .virtual: "Virtual memory."
         case .descriptors: "Open file descriptors."
         case .descriptorLimit: "The soft limit of file descriptors."
         case .threads: "Threads."
-        case .started: "Start of the process, in seconds since 1970."
+        default: "Start of the process, in seconds since 1970."
         }
     }
 

@@ -66,6 +66,8 @@ package final class SyncTrace: Sendable {
         package var backendStatus: Int?
         /// The tables of which records came or went out.
         package var tables: [String: TableFigures] = [:]
+        /// Lines of a push for which an answer that accepted it had no result.
+        package var missingResults = 0
         /// True if the caller was known; nil if nobody has looked.
         package var isKnownCaller: Bool?
         /// The user, the device and its cursor, as soon as each is known.

@@ -97,6 +97,7 @@ struct ServeCommand: AsyncParsableCommand {
         threshold: LogThreshold, logger: Logger
     ) async throws {
         let metrics = GatewayMetrics(version: Version.number)
+        metrics.add(.madeStates, parts.isStateNew ? 1 : 0)
         let server = GatewayHTTPServer(
             service: parts.gateway, configuration: parts.configuration, passThrough: parts.passThrough,
             certificate: parts.certificate, limits: limits, metrics: metrics, origin: origin, logger: logger,

@@ -7,6 +7,7 @@ import Logging
 import StateStore
 import SyncMachines
 import SyncModel
+import Telemetry
 
 // Stream pushes: one request, or one for each batch.
 extension PushRunner {
@@ -51,6 +52,7 @@ extension PushRunner {
             return .notNow(after: delay?.retryAfter?.milliseconds, isKnown: !error.isOutcomeUnknown)
         }
         guard error.isOutcomeUnknown else { return nil }
+        if case .resultsMissing(let missing, _) = error { SyncTrace.note { $0.missingResults += missing } }
         logger.warning("a push's outcome is unknown", metadata: ["code": "\(error.code)", "error": "\(error)"])
         return .unknownOutcome
     }

@@ -23,6 +23,8 @@ struct GatewayParts {
     let breaker: BackendBreaker
     let gateway: SyncGateway
     let keyFiles: KeyFiles
+    /// True if there was no state, and one was made.
+    let isStateNew: Bool
     /// The certificate for clients; nil for plain connections.
     let certificate: ServerCertificate?
 
@@ -50,7 +52,7 @@ struct GatewayParts {
             return GatewayParts(
                 configuration: configuration, store: store, reactor: reactor,
                 passThrough: try PassThroughReactors.start(configuration), breaker: breaker, gateway: gateway,
-                keyFiles: keyFiles, certificate: keys.certificate)
+                keyFiles: keyFiles, isStateNew: made != nil, certificate: keys.certificate)
         } catch {
             await store.close()
             throw error
