@@ -119,13 +119,14 @@ extension BackendClient {
         }
         let wantsConditions = isSuccess && !call.when.isEmpty
         let wantsID = call.returns != nil && (meaning == .ok || meaning == .exists)
-        guard wantsConditions || wantsID else {
+        let located = wantsID ? call.id(inLocation: response.fields[.location]) : nil
+        guard wantsConditions || wantsID && located == nil else {
             if meaning == .rejected || meaning == .conflict {
                 sentence = RefusalText.sentence(in: await refusal(of: response, credentials).body)
             } else {
                 await drain(response)
             }
-            return CallOutcome(meaning: meaning, status: status)
+            return CallOutcome(meaning: meaning, status: status, returned: located)
         }
         let answer: JSONValue
         do throws(BackendError) {
@@ -141,7 +142,7 @@ extension BackendClient {
             sentence = RefusalText.sentence(in: answer)
             return CallOutcome(meaning: .rejected, status: status, failsConditions: true)
         }
-        let returned = call.returns.flatMap { answer.value(at: $0)?.idText }
+        let returned = located ?? call.returns.flatMap { answer.value(at: $0)?.idText }
         if wantsID, meaning == .ok, returned == nil {
             throw .malformedAnswer("there is no id at \(call.returns?.description ?? "")")
         }
@@ -164,5 +165,18 @@ extension BackendClient {
             try await requireSuccess(response, credentials)
             return try await json(response, limit: settings.maximumAnswerBytes).value(at: path)
         }
+    }
+}
+
+extension Call {
+    /// Returns the id at the end of the field `Location` (RFC 9110, 10.2.2) if the call is to return that; nil if there
+    /// is none.
+    fileprivate func id(inLocation value: String?) -> String? {
+        guard returns == Path(name: "location"), let value else { return nil }
+        var path = value.prefix { $0 != "?" && $0 != "#" }
+        // A host is no id.
+        if let scheme = path.firstRange(of: "://") { path = path[scheme.upperBound...].drop { $0 != "/" } }
+        guard let last = path.split(separator: "/").last else { return nil }
+        return String(validating: PercentCoding.decode(last.utf8), as: UTF8.self)
     }
 }

@@ -108,7 +108,8 @@ extension KeyTable {
             about: """
                 A method and a path below `[backend] url`, then outcomes, then `body` and JSON. `{id}`, `{id.1}` and \
                 `{column}` are filled in, percent-encoded in paths. Without a body the writable columns are sent as an \
-                object, each at its path. `returns id` where the answer holds the backend's own id; then `ref clientId` \
+                object, each at its path. `returns id` where the answer holds the backend's own id, `returns location` \
+                where only the end of its field `Location` does; then `ref clientId` \
                 where the stream gives back the client's id that the body carries as `"{id}"`, so that a record is found \
                 again whose answer was lost. A 409 without a meaning of its own says that the record exists, and it is \
                 updated; where the backend makes the ids it is a refusal. `none` accepts the operation and sends nothing. Without the key a push with such an operation is refused.

@@ -5,7 +5,7 @@
 package struct Checkpoint: Hashable, Sendable {
     /// The scope of the checkpoint, such as `AlbumV1`.
     package let namespace: String
-    /// The opaque token: stored and sent back, never compared for order.
+    /// The opaque token: stored and sent back.
     package let token: String
 
     /// Pairs a token with its namespace.

@@ -67,6 +67,21 @@ import Testing
         Reading(
             testDescription: "an id that is none", answer: Answer(body: #"{"id":{"x":1}}"#), returns: id,
             code: "backend.answer"),
+        Reading(
+            testDescription: "the end of Location",
+            answer: Answer(status: "201 Created", fields: ["Location: http://host/folders/a%20b?x=/9#/8"]),
+            returns: Path(name: "location"), meaning: .ok, returned: "a b"),
+        Reading(
+            testDescription: "the end of a relative Location",
+            answer: Answer(status: "201 Created", fields: ["Location: /folders/17/"], body: "not JSON"),
+            returns: Path(name: "location"), meaning: .ok, returned: "17"),
+        Reading(
+            testDescription: "a member named location", answer: Answer(body: #"{"location":7}"#),
+            returns: Path(name: "location"), meaning: .ok, returned: "7"),
+        Reading(
+            testDescription: "a Location without a path",
+            answer: Answer(status: "201 Created", fields: ["Location: https://host"]),
+            returns: Path(name: "location"), code: "backend.answer"),
         Reading(testDescription: "an id in no JSON", answer: Answer(body: "ok"), returns: id, code: "backend.answer"),
         Reading(
             testDescription: "first condition", answer: Answer(body: #"[{"id":"x","success":true}]"#), when: success,

@@ -29,6 +29,9 @@ final class AcceptedCredentials: Sendable {
         entries.withLockedValue { $0[credential] }.map { isFresh($0.acceptedAt, now) } ?? false
     }
 
+    /// True if the backend has named a caller, so that it has the call for that.
+    var hasNamed: Bool { entries.withLockedValue { $0.values.contains { $0.principal != nil } } }
+
     /// Returns the principal of a credential, if the backend has named it within the lifetime.
     func principal(of credential: String, at now: Instant) -> Principal? {
         guard let known = entries.withLockedValue({ $0[credential] })?.principal, isFresh(known.at, now) else {

@@ -63,14 +63,15 @@ extension IdentityResolver {
 
     /// Returns the error for a caller whom the backend does not know any more (404, 410); nil for other errors.
     ///
-    /// With 404 the configured path may be wrong just as well, so apps get a status after which they keep their
-    /// database.
-    static func accountGone(_ error: any Error, of call: String) -> GatewayError? {
-        guard case BackendError.refused(let status) = error, status == 404 || status == 410 else { return nil }
+    /// With 404 the configured path may be wrong just as well: it counts only if the backend has named anybody, and apps
+    /// get a status after which they keep their database.
+    func accountGone(_ error: any Error, of call: String) -> GatewayError? {
+        guard case BackendError.refused(let status) = error, status == 410 || status == 404 && known.hasNamed else {
+            return nil
+        }
         var gone = GatewayError(
             fault: .accountGone,
-            cause: "the backend answers \(status) to '[identity] principal', \(call): the account was deleted"
-                + (status == 404 ? ", or the path is wrong" : ""))
+            cause: "the backend answers \(status) to '[identity] principal', \(call): the account was deleted")
         if status == 410 { gone.status = 410 }
         return gone
     }

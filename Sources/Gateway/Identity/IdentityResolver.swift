@@ -113,7 +113,7 @@ final class IdentityResolver: Sendable {
         do {
             value = try await backend.value(of: call, at: path, forwarded)
         } catch {
-            throw Self.accountGone(error, of: "\(method) \(target)") ?? error
+            throw accountGone(error, of: "\(method) \(target)") ?? error
         }
         guard let name = value.flatMap(IdentityName.of), let principal = naming.principal(ofUser: name) else {
             let lack = "has neither a text of 1 to 255 bytes nor an integer at '\(path)'"

@@ -4,6 +4,7 @@
 import GatewayConfig
 import Ledger
 import LineProjection
+import Logging
 import StateStore
 import SyncMachines
 import SyncModel
@@ -17,13 +18,19 @@ struct OrphanSearch: Sendable {
     let scope: PushScope
 
     /// Returns the orphans among refused operations; none if what is rejected stops no other record anyway.
-    func orphans(among indices: [Int]) async throws -> Set<Int> {
-        guard !indices.isEmpty, scope.settings.rejected == .fail, !scope.isRetry, let held = try await held() else {
+    ///
+    /// A ledger that cannot be read, or that has just been compacted, is only logged: the backend's answer counts.
+    func orphans(among indices: [Int]) async -> Set<Int> {
+        guard !indices.isEmpty, scope.settings.rejected == .fail, !scope.isRetry else { return [] }
+        do {
+            guard let held = try await held() else { return [] }
+            var orphans: Set<Int> = []
+            for index in indices where try await isOrphan(index, held) { orphans.insert(index) }
+            return orphans
+        } catch {
+            scope.logger.notWritten("could not look for what refused records refer to", error)
             return []
         }
-        var orphans: Set<Int> = []
-        for index in indices where try await isOrphan(index, held) { orphans.insert(index) }
-        return orphans
     }
 
     /// Returns what the device holds; nil without an exact ledger.

@@ -79,7 +79,7 @@ extension PushRunner {
             plan: scope.plan, reader: scope.reader, backend: backend, forwarded: identity.forwarded, logger: logger,
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
             goesOn: { machine.goesOn(after: $0) },
-            isOrphan: { (try? await orphans.orphans(among: [$0]).isEmpty) == false }, notes: notes.maker,
+            isOrphan: { await !orphans.orphans(among: [$0]).isEmpty }, notes: notes.maker,
             journal: journal.writer, uncertain: Set(machine.unknown))
         let queue = CallQueue(indices)
         let reports = await withTaskGroup(of: [CallReport].self) { group in

@@ -38,7 +38,7 @@ extension PushRunner {
         case .refused(let lines):
             // What is missing of an orphan is what it refers to, and no pull brings that.
             let doubtful = lines.filter { $0.outcome == .rejected || $0.outcome == .missing }
-            let orphans = try await OrphanSearch(scope: scope).orphans(among: doubtful.map { indices[$0.line] })
+            let orphans = await OrphanSearch(scope: scope).orphans(among: doubtful.map { indices[$0.line] })
             return .refused(refusal(lines, indices, orphans: orphans))
         }
     }

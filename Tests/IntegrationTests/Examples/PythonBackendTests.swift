@@ -122,7 +122,8 @@ struct PythonBackendTests {
     }
 
     @Test func `the backend in Python knows that its restored database cannot have made a token`() async throws {
-        try await Self.with { backend, gateway in
+        // What was pushed a moment ago would stay for an hour.
+        try await Self.with(adding: "\n[ledger]\nsettle = 0s\n") { backend, gateway in
             var phone = Self.device(1, gateway)
             try await phone.sync()
             try backend.edit("VACUUM INTO '\(backend.file).backup'")
@@ -178,10 +179,12 @@ struct PythonBackendTests {
         }
     }
 
-    private static func with(_ body: (PythonBackend, GatewayProcess) async throws -> Void) async throws {
+    private static func with(
+        adding lines: String = "", _ body: (PythonBackend, GatewayProcess) async throws -> Void
+    ) async throws {
         try await TemporaryDirectory.with { directory in
             try await PythonBackend.with(directory: directory) { backend in
-                let gateway = try await start(backend, directory)
+                let gateway = try await start(backend, directory, adding: lines)
                 do {
                     try await body(backend, gateway)
                     try await gateway.kill()
@@ -193,9 +196,12 @@ struct PythonBackendTests {
         }
     }
 
-    private static func start(_ backend: PythonBackend, _ directory: String) async throws -> GatewayProcess {
+    private static func start(
+        _ backend: PythonBackend, _ directory: String, adding lines: String = ""
+    ) async throws -> GatewayProcess {
         try await GatewayProcess.start(
-            backend: backend.url, directory: directory, configuration: StackConfiguration.example("python-backend"))
+            backend: backend.url, directory: directory,
+            configuration: StackConfiguration.example("python-backend") + lines)
     }
 
     private static func device(_ seed: UInt64, _ gateway: GatewayProcess, token: String = "ada-token") -> StackDevice {
