@@ -27,7 +27,7 @@ import Testing
             // Long enough for every state, and on behind the end now and then.
             for _ in 0..<fuzz.number(below: 40) + 2 {
                 let event = fuzz.number(below: 8) > 0 ? fuzz.answer(to: action) : fuzz.event()
-                if events.isMultiple(of: 11) {
+                if events.isMultiple(of: 5) {
                     for name in Self.names(of: machine.state) { reached[name, default: 0] += 1 }
                 }
                 action = machine.handle(event)
