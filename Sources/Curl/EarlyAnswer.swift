@@ -13,7 +13,9 @@ struct EarlyAnswer {
     let body: [UInt8]
 
     /// Reads an answer; nil if there is none, or not all of one.
-    init?(_ bytes: [UInt8], answering method: String, headLimit: Int) {
+    ///
+    /// `isEnded` says that the server has ended its side in good order, and not by a reset.
+    init?(_ bytes: [UInt8], isEnded: Bool, answering method: String, headLimit: Int) {
         var rest = bytes[...]
         var parser = ResponseHeadParser(limit: headLimit)
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -24,7 +26,8 @@ struct EarlyAnswer {
             case .more: continue
             case .failure: return nil
             case .head(let head):
-                guard let body = head.framing(answering: method).body(in: rest), body.count <= Self.maximumBody else {
+                let framing = head.framing(answering: method)
+                guard let body = framing.body(in: rest, isEnded: isEnded), body.count <= Self.maximumBody else {
                     return nil
                 }
                 self.body = body
@@ -44,11 +47,11 @@ extension Exchange {
         case close
 
         /// Returns the body at the beginning of some bytes; nil if it is not whole.
-        func body(in bytes: ArraySlice<UInt8>) -> [UInt8]? {
+        func body(in bytes: ArraySlice<UInt8>, isEnded: Bool) -> [UInt8]? {
             switch self {
             case .none: return []
             case .length(let length): return bytes.count >= length ? Array(bytes.prefix(length)) : nil
-            case .close: return Array(bytes)
+            case .close: return isEnded ? Array(bytes) : nil
             case .chunks:
                 var (body, rest) = ([UInt8](), bytes)
                 while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

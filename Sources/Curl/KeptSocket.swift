@@ -21,17 +21,19 @@ final class KeptSocket {
 
     /// Returns the answer that has come and was not read yet; nil if none has, or not all of one.
     func answer(to method: String, headLimit: Int) -> EarlyAnswer? {
-        EarlyAnswer(rest(upTo: headLimit + EarlyAnswer.maximumBody), answering: method, headLimit: headLimit)
+        let (bytes, isEnded) = rest(upTo: headLimit + EarlyAnswer.maximumBody)
+        return EarlyAnswer(bytes, isEnded: isEnded, answering: method, headLimit: headLimit)
     }
 
-    private func rest(upTo limit: Int) -> [UInt8] {
+    /// Returns what has come, and whether the server has ended its side behind it, in good order.
+    private func rest(upTo limit: Int) -> (bytes: [UInt8], isEnded: Bool) {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16 * 1024)
         while bytes.count < limit {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            guard count > 0 else { break }
+            guard count > 0 else { return (bytes, count == 0) }
             bytes += buffer.prefix(count)
         }
-        return bytes
+        return (bytes, false)
     }
 }

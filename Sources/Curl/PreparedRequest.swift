@@ -18,12 +18,12 @@ struct PreparedRequest: Sendable {
 
     /// True if the server may answer before it has the whole body, and the answer can be read without libcurl.
     var mayBeRefusedEarly: Bool {
-        guard url.lowercased().hasPrefix("http:") else { return false }
         switch body {
         case .none: return false
-        case .bytes(let bytes): return bytes.readableBytes > Self.shortBody
-        case .channel: return true
+        case .bytes(let bytes): guard bytes.readableBytes > Self.shortBody else { return false }
+        case .channel: break
         }
+        return url.prefix(5).lowercased() == "http:"
     }
 
     static let maximumURLLength = 16 * 1024

@@ -66,15 +66,13 @@ extension Metric {
         case .breakerOpenings: "How often syncs were refused for a while because the backend did not answer."
         case .breakerRefusals: "Calls to the backend that were not made for that reason."
         case .breakerState: "1 for the state of the breaker before the backend: closed, open or half_open; else 0."
-        case .stuck:
-            "Devices that try and do not get on, by the reason; read at most every half minute, the first 1,000."
+        case .stuck: "Devices that do not get on, by the reason; read at most every half minute, the first 1,000."
         case .requestsRunning: "Requests of clients that are running."
         case .connections: "Open connections of clients."
         case .connectionLimit: "The most connections of clients that are served."
         case .tunnelsOpen: "Open tunnels: connections of clients that the backend has switched to another protocol."
         case .tunnelLimit: "[limits] tunnels, or what of it fits."
-        case .tunnels:
-            "Tunnels that have ended, by the reason: client, backend, idle, slow, lost, drain; or refused by a limit."
+        case .tunnels: "Ended tunnels by the reason: client, backend, idle, slow, lost, drain; or refused by a limit."
         case .tunnelBytes: "Bytes that tunnels have carried: in, from clients, or out, to clients."
         case .pullsRunning: "Pulls and conflict checks that hold a permit for a stream."
         case .pullLimit: "[limits] pulls."
@@ -82,8 +80,7 @@ extension Metric {
         case .locksHeld: "Sessions, cursors and principals whose work is running."
         case .locksWaiting: "Syncs that wait for another one of the same session, cursor or principal."
         case .leases:
-            "Leases by the event: wait (another gateway had it), refused (for too long), taken_over (it was not given "
-                + "back), lost (to another gateway, during a sync)."
+            "Leases by the event: wait, refused (waited too long), taken_over (not given back), lost (during a sync)."
         case .spool: "Bytes that answers hold: where memory or disk."
         case .spoolLimit: "[spool] memory_total and disk_total."
         case .quarantine: "Lines in quarantine; read at most every half minute."
@@ -94,20 +91,13 @@ extension Metric {
         case .tokenKeyAge: "Time since the keys of tokens were fetched from their URL."
         case .reloads: "Reloads of the configuration: result ok, or failed, after which the one before stays in use."
         case .build: "Always 1; the label has the version."
-        default: processHelp
-        }
-    }
-
-    /// The meaning of a metric of the process, which every program has.
-    private var processHelp: String {
-        switch self {
         case .cpu: "Time of the processors in user and system mode."
         case .resident: "Resident memory."
         case .virtual: "Virtual memory."
         case .descriptors: "Open file descriptors."
         case .descriptorLimit: "The soft limit of file descriptors."
         case .threads: "Threads."
-        default: "Start of the process, in seconds since 1970."
+        case .started: "Start of the process, in seconds since 1970."
         }
     }
 

@@ -72,6 +72,41 @@ import Testing
         }
     }
 
+    @Test func `what is to be alarmed of is counted: a new state, pushes without results, records that did not come`()
+        async throws
+    {
+        try await DemoBackend.withRunning { backend in
+            for id in ["t1", "t2", "t3"] { try await backend.edit(.put("tags", ["id": .string(id), "label": "x"])) }
+            try await ServedGateway.withAdmin(backend) { gateway, operated in
+                func metrics() async throws -> [String: Double] {
+                    try Self.samples(of: try await operated.get("/metrics").body)
+                }
+                #expect(try await metrics()["rind_states_made_total"] == 1)
+                let first = try await gateway.get("/sync?last_pulled_at=null", token: "ada-token")
+                let cursor = try #require(first.body.firstMatch(of: #/"timestamp":(\d+)/#)?.1)
+
+                backend.inject(
+                    DemoFault("POST", "/sync/push", times: 9, action: .success(body: #"{"results":[]}"#)))
+                let push = #"{"tags":{"created":[{"id":"n1","label":"new"}],"updated":[],"deleted":[]}}"#
+                let pushed = try await gateway.post("/sync?last_pulled_at=\(cursor)", push, token: "ada-token")
+                #expect(pushed.status == 502)
+                backend.clearFaults()
+                let lost = try await metrics()
+                #expect(lost["rind_push_results_missing_total"] ?? 0 >= 1)
+                let unknown = #"rind_syncs_total{kind="push",mode="",result="failed",code="push.unknown_outcome"}"#
+                #expect(lost[unknown] == 1)
+
+                // The rows go without a line, and the reset shows it.
+                try await backend.edit(["t1", "t2"].map { .delete("tags", $0) })
+                try await backend.forgetDeletions()
+                try await backend.setPendingReset(true, token: "ada-token")
+                let again = try await gateway.get("/sync?last_pulled_at=\(cursor)", token: "ada-token")
+                #expect(again.status == 200)
+                #expect(try await metrics()["rind_absent_deletions_total"] == 2)
+            }
+        }
+    }
+
     /// Lets the body use a gateway whose backend has two tags, and a function that reads its metrics.
     private static func withGateway(
         _ body: (ServedGateway, () async throws -> [String: Double]) async throws -> Void

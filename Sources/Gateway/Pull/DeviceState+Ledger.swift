@@ -108,7 +108,7 @@ extension DeviceState {
             input.notes.removeFirst()
         }
         let settle = scope.services.configuration.ledger.settle.milliseconds
-        if settle > 0, plan.basis == .cursor, !plan.compared.isEmpty {
+        if settle > 0, plan.basis == .cursor, plan.isExact, !plan.compared.isEmpty {
             input.unsettled = try await scope.store.pushNotes(
                 of: scope.query.principal, after: 0, madeSince: input.now - settle, limit: limit)
         }

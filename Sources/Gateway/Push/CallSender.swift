@@ -37,8 +37,7 @@ struct CallSender: Sendable {
     let keyPrefix: String
     /// Returns true if further calls may begin once one has had this result.
     let goesOn: @Sendable (CallResult) -> Bool
-    /// Returns true if a refused operation's record refers to one that its device does not have any more.
-    let isOrphan: @Sendable (Int) async -> Bool
+    let orphans: OrphanSearch
     let notes: NoteMaker?
     let journal: JournalWriter
     /// The indices of operations that were sent before and may have been applied then.
@@ -72,8 +71,8 @@ struct CallSender: Sendable {
     private mutating func send(_ index: Int) async -> CallReport {
         do {
             var report = try await attempt(index)
-            if case .refused(let refusal) = report.result, refusal.kind == .rejected, await isOrphan(index) {
-                report.result = .refused(refusal.ofOrphans)
+            if case .refused(let refusal) = report.result, refusal.kind == .rejected {
+                report.result = .refused(refusal.marking(await orphans.orphans(among: [index])))
             }
             report = try finish(report)
             return report

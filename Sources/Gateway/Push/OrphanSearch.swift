@@ -5,7 +5,6 @@ import GatewayConfig
 import Ledger
 import LineProjection
 import Logging
-import StateStore
 import SyncMachines
 import SyncModel
 
@@ -21,11 +20,16 @@ struct OrphanSearch: Sendable {
     ///
     /// A ledger that cannot be read, or that has just been compacted, is only logged: the backend's answer counts.
     func orphans(among indices: [Int]) async -> Set<Int> {
-        guard !indices.isEmpty, scope.settings.rejected == .fail, !scope.isRetry else { return [] }
+        guard !indices.isEmpty, scope.settings.rejected == .fail, !scope.isRetry,
+            scope.services.pullSettings.keepsLedgers
+        else { return [] }
         do {
-            guard let held = try await held() else { return [] }
+            guard let ledger = try await scope.ledger() else { return [] }
+            let held = try await scope.held(ledger)
             var orphans: Set<Int> = []
-            for index in indices where try await isOrphan(index, held) { orphans.insert(index) }
+            for index in indices where try await isOrphan(index, held, tracked: ledger.row.comparisons) {
+                orphans.insert(index)
+            }
             return orphans
         } catch {
             scope.logger.notWritten("could not look for what refused records refer to", error)
@@ -33,21 +37,11 @@ struct OrphanSearch: Sendable {
         }
     }
 
-    /// Returns what the device holds; nil without an exact ledger.
-    private func held() async throws -> HeldRecords? {
-        guard scope.services.pullSettings.keepsLedgers, scope.presented != nil else { return nil }
-        let context = try await scope.context()
-        guard let row = context.row, let outline = context.ledger, outline.isExact else { return nil }
-        let notes = try await scope.store.pushNotes(
-            of: scope.principal, after: row.noted, limit: DeviceState.maximumNotes)
-        return HeldRecords(
-            schema: scope.schema, source: StoreLedgerSource(store: scope.store), layers: outline.layers, notes: notes,
-            key: scope.services.hashKey)
-    }
-
-    /// Returns true if an operation's record refers to a record that the device does not hold, or only to orphans of
-    /// the same push.
-    private func isOrphan(_ index: Int, _ held: HeldRecords) async throws -> Bool {
+    /// Returns true if an operation's record refers to a record that the device does not hold, or to an orphan of the
+    /// same push.
+    private func isOrphan(
+        _ index: Int, _ held: HeldRecords, tracked comparisons: [String: FullComparison]
+    ) async throws -> Bool {
         var waiting = [index]
         var seen: Set<Int> = [index]
         while let index = waiting.popLast() {
@@ -56,8 +50,9 @@ struct OrphanSearch: Sendable {
             for reference in scope.reader.references(of: operation) where !reference.id.isEmpty {
                 if let other = creation(of: reference) {
                     if seen.insert(other).inserted { waiting.append(other) }
-                } else if try await !held.contains(reference) {
-                    return true
+                } else if isTracked(scope.schema.tables[reference.table], comparisons) {
+                    let hash = IDHash(id: reference.id, key: held.key)
+                    if try await !held.contains(hash, in: reference.table) { return true }
                 }
             }
         }
@@ -69,12 +64,12 @@ struct OrphanSearch: Sendable {
             $0.kind != .delete && $0.table == reference.table && $0.id == reference.id
         }
     }
-}
 
-extension HeldRecords {
-    /// Returns true if the client holds a record; also if its table has no ledger, so that nothing is known.
-    fileprivate func contains(_ reference: PushReference) async throws -> Bool {
-        guard schema.tables[reference.table].isLedgered else { return true }
-        return try await contains(IDHash(id: reference.id, key: key), in: reference.table)
+    /// Returns true if the ledger has seen all of a table once: else the device may hold what the ledger does not.
+    private func isTracked(_ table: Table, _ comparisons: [String: FullComparison]) -> Bool {
+        table.isLedgered
+            && table.feeds.allSatisfy { feed in
+                feed.versions.contains { comparisons[$0.requestType]?.isTracked == true }
+            }
     }
 }

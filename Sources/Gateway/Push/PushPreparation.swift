@@ -108,23 +108,13 @@ extension PushPreparation {
     ///
     /// Returns false if there is none, or if it is not exact.
     private mutating func loadLedger() async throws -> Bool {
-        guard scope.presented != nil else { return false }
-        let context = try await scope.context()
-        guard let row = context.row, let outline = context.ledger, outline.base != nil || !outline.deltas.isEmpty,
-            outline.isExact
-        else { return false }
-        ledger = (row, outline)
-        return true
+        ledger = try await scope.ledger()
+        return ledger != nil
     }
 
     private mutating func findDescendants() async throws -> PushPreparationMachine.Event {
-        guard let (row, outline) = ledger else { return .damaged }
-        let notes = try await scope.store.pushNotes(
-            of: scope.principal, after: row.noted, limit: DeviceState.maximumNotes)
-        let held = HeldRecords(
-            schema: scope.schema, source: StoreLedgerSource(store: scope.store), layers: outline.layers, notes: notes,
-            key: scope.services.hashKey)
-        found = try await consequences(held)
+        guard let ledger else { return .damaged }
+        found = try await consequences(try await scope.held(ledger))
         return .found
     }
 

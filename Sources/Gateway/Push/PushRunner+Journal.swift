@@ -74,12 +74,10 @@ extension PushRunner {
     mutating func send(_ indices: [Int], of machine: PushMachine) async -> PushEvent {
         guard let journal else { return .sent([:]) }
         let push = scope.settings
-        let orphans = OrphanSearch(scope: scope)
         let sender = CallSender(
             plan: scope.plan, reader: scope.reader, backend: backend, forwarded: identity.forwarded, logger: logger,
             keyHeader: push.idempotencyHeader, keyPrefix: idempotencyKey,
-            goesOn: { machine.goesOn(after: $0) },
-            isOrphan: { await !orphans.orphans(among: [$0]).isEmpty }, notes: notes.maker,
+            goesOn: { machine.goesOn(after: $0) }, orphans: OrphanSearch(scope: scope), notes: notes.maker,
             journal: journal.writer, uncertain: Set(machine.unknown))
         let queue = CallQueue(indices)
         let reports = await withTaskGroup(of: [CallReport].self) { group in

@@ -78,12 +78,11 @@ extension PushRunner {
             kind: conflicts.isEmpty ? .rejected : .conflict,
             records: shown.map { line in
                 let sentence = line.message.map { ": " + identity.forwarded.masked(in: ForeignText.escaped($0)) }
-                var record = scope.record(
+                return scope.record(
                     at: indices[line.line], "outcome \(line.outcome.rawValue)" + (sentence ?? ""),
                     by: services.backend.settings.streamPush)
-                record.isOrphan = orphans.contains(record.index)
-                return record
-            })
+            }
+        ).marking(orphans)
     }
 
     /// Saves the ids in the answer to a stream push; its line numbers are indices into the operations that were sent.

@@ -100,8 +100,8 @@ enum ErrorMeanings {
         bytes
         identity.untrusted_peer: a request says who is calling, and its peer is none of [gateway] trusted_proxies
         identity.gone: the backend answers 404 (then 401) or 410 (then 410) to the call of [identity] principal: \
-        the account was deleted. A 404 counts only once the call has worked for another caller or this one; until \
-        then it is backend.refused, since the path may be wrong
+        the account was deleted. Until the call has worked once, a 404 is backend.refused, since the path may be \
+        wrong
         identity.no_principal: the identity response has neither a text of 1 to 255 bytes nor an integer at the \
         path in [identity] principal
         pull.too_many_kept: a device had received more than 1,000 records before the mappings of their ids were \

@@ -230,6 +230,8 @@ extension Users {
             let wanted = backend.visible(to: version)
             for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
                 if !isCompared, backend.untold.contains(key) { continue }
+                // What was pushed is not judged by a comparison of the next minutes, but by the one after it.
+                if !isCompared, isComparing, device.mayGetAgain[key] != nil { continue }
                 if wanted[key] == nil, isExcused(key, device, isCompared: isCompared, isComparing: isComparing) {
                     continue
                 }

@@ -75,7 +75,7 @@ enum WorldConfiguration {
             [ledger]
             mode = \(setup.hasLedger ? "full" : "off")
             max_offline = 100d
-            \(setup.hasLedger ? "rewind = 7d\nmax_sweep = \(maxSweep)%\nresweep_parallel = 1\nsettle = 0s" : "")
+            \(setup.hasLedger ? "rewind = 7d\nmax_sweep = \(maxSweep)%\nresweep_parallel = 1" : "")
             [limits]
             answers_kept = \(setup.keepsAnswers ? "64MiB" : "0MiB")
             [schema]

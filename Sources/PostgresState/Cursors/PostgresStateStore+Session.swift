@@ -58,24 +58,8 @@ extension PostgresStateStore {
     package func distrust(
         because restored: RestoredBackup, of principal: Principal?, at now: Instant
     ) async throws -> Int {
-        let one = try principal.map { [try PostgresParameter.principal($0)] } ?? []
-        let filter = principal == nil ? "true" : PostgresStatement.belongs("principal", to: "$1")
-        let statements = [
-            PostgresStatement(
-                """
-                UPDATE principal SET distrusted_at = greatest(distrusted_at, newest, $\(one.count + 1))
-                WHERE \(filter)
-                """, one + [.instant(now + cursorLead)]),
-            PostgresStatement(
-                "UPDATE session SET generation = generation + 1, position = NULL WHERE \(filter)", one),
-            PostgresStatement(
-                """
-                UPDATE replica SET resync_at = p.distrusted_at
-                FROM (SELECT principal AS owner, distrusted_at FROM principal) p
-                WHERE owner = replica.principal AND NOT dead AND \(filter)
-                """, one),
-        ]
-        return try await write(Array(statements.prefix(restored == .state ? 3 : 2))).first?.count ?? 0
+        let statements = try PostgresStatement.distrust(because: restored, of: principal, at: now + cursorLead)
+        return try await write(statements).first?.count ?? 0
     }
 
     /// Writes only if the time is due; also if the clock has gone back.

@@ -3,9 +3,17 @@
 
 import Postgres
 package import StateStore
-import SyncModel
+package import SyncModel
 
 extension PostgresStateStore {
+    /// Locks the principals first, so that nothing is written for them meanwhile; the pages keep the deleted rows until
+    /// the database's next vacuum.
+    package func erase(_ principal: Principal) async throws -> [CopiedTable: Int] {
+        let (first, deletions) = try PostgresStatement.erasure(of: principal)
+        let counts = try await write(first + deletions.map(\.statement)).dropFirst(first.count).map(\.count)
+        return Dictionary(uniqueKeysWithValues: zip(deletions.map(\.table), counts)).filter { $0.value > 0 }
+    }
+
     /// Collects receipts, ledgers, cursors, replicas, sessions and principals, in this order, so that each step frees
     /// the next.
     ///

@@ -34,18 +34,13 @@ extension PostgresStateStore {
     private static let isDue = "(t.last_at < $4 AND $4 - t.last_at >= $6)"
 
     /// Deletes troubles: one round trip.
-    package func endTroubles(
-        _ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID
-    ) async throws -> [DeviceTrouble] {
+    package func endTroubles(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async throws -> [DeviceTrouble] {
         try await write(
             kinds.sorted { $0.rawValue < $1.rawValue }.map { kind in
                 PostgresStatement(
                     """
                     DELETE FROM device_trouble t USING replica r
-                    WHERE r.id = $1 AND NOT r.dead AND t.principal = r.principal AND t.kind = $2
-                        AND (t.replica = $1 OR $2 = 'first_sync' AND t.since = (
-                            SELECT since FROM device_trouble o
-                            WHERE o.principal = r.principal AND o.replica = $1 AND o.kind = $2))
+                    WHERE \(DeviceTrouble.ends)
                     RETURNING \(DeviceTrouble.columns)
                     """, [.integer(replica.rawValue), .text(kind.rawValue)])
             }
@@ -57,21 +52,7 @@ extension PostgresStateStore {
         try await read([
             PostgresStatement(
                 """
-                \(DeviceTrouble.selection)
-                WHERE t.last_at >= $1 AND (
-                    (t.kind IN ('same_cursor', 'first_sync') AND $2 > 0 AND t.count >= $2)
-                    OR (t.kind = 'push_fails' AND $3 > 0 AND t.count >= $3)
-                    OR (t.kind IN ('push_fails', 'pull_fails') AND $4 > 0 AND t.count > 1
-                        AND t.last_at - t.since >= $4))
-                    AND (t.kind <> 'first_sync' OR NOT EXISTS (
-                        SELECT 1 FROM replica o WHERE o.principal = r.principal AND NOT o.dead
-                            AND (o.first_seen, o.id) > (r.first_seen, r.id) AND (
-                                EXISTS (SELECT 1 FROM cursor c
-                                    JOIN cursor d ON d.principal = c.principal AND d.session = c.session
-                                    WHERE c.principal = r.principal AND c.replica = o.id AND d.replica = r.id)
-                                OR EXISTS (SELECT 1 FROM device_trouble n
-                                    WHERE n.principal = r.principal AND n.replica = o.id AND n.kind = t.kind
-                                        AND n.since = t.since))))
+                \(DeviceTrouble.selection) WHERE \(DeviceTrouble.isStuck)
                 ORDER BY t.last_at DESC, t.replica, t.kind LIMIT $5
                 """,
                 [.instant(since), .int(rule.repeats), .int(rule.pushes), .integer(rule.time), .int(page(limit))])
@@ -100,6 +81,33 @@ extension DeviceTrouble {
     fileprivate static let selection = """
         SELECT \(columns)
         FROM device_trouble t JOIN replica r ON r.principal = t.principal AND r.id = t.replica AND NOT r.dead
+        """
+
+    /// Holds for the rows that end with the trouble `$2` of the replica `$1`: with a first sync, those of its run.
+    fileprivate static let ends = """
+        r.id = $1 AND NOT r.dead AND t.principal = r.principal AND t.kind = $2
+            AND (t.replica = $1 OR $2 = 'first_sync' AND t.since = (
+                SELECT since FROM device_trouble o
+                WHERE o.principal = r.principal AND o.replica = $1 AND o.kind = $2))
+        """
+
+    /// Holds for a row that is stuck by the rule `$1`–`$4`: a first sync only if no later replica of its session, or
+    /// of its run of first syncs, has come.
+    fileprivate static let isStuck = """
+        t.last_at >= $1 AND (
+            (t.kind IN ('same_cursor', 'first_sync') AND $2 > 0 AND t.count >= $2)
+            OR (t.kind = 'push_fails' AND $3 > 0 AND t.count >= $3)
+            OR (t.kind IN ('push_fails', 'pull_fails') AND $4 > 0 AND t.count > 1
+                AND t.last_at - t.since >= $4))
+            AND (t.kind <> 'first_sync' OR NOT EXISTS (
+                SELECT 1 FROM replica o WHERE o.principal = r.principal AND NOT o.dead
+                    AND (o.first_seen, o.id) > (r.first_seen, r.id) AND (
+                        EXISTS (SELECT 1 FROM cursor c
+                            JOIN cursor d ON d.principal = c.principal AND d.session = c.session
+                            WHERE c.principal = r.principal AND c.replica = o.id AND d.replica = r.id)
+                        OR EXISTS (SELECT 1 FROM device_trouble n
+                            WHERE n.principal = r.principal AND n.replica = o.id AND n.kind = t.kind
+                                AND n.since = t.since))))
         """
 
     /// Reads a row of ``selection``; nil for a kind that a newer gateway has written.

@@ -42,21 +42,8 @@ extension SQLiteStateStore {
     ) async throws -> Int {
         let now = now + cursorLead
         return try await write { db in
-            let wanted = try principal.map { try key($0.rawValue, "principal") }
-            let owners = "SELECT id FROM principal WHERE ?1 IS NULL OR digest = ?1 OR user_digest = ?1"
             try SQLiteStateStore.forgetPositions(db)
-            try db.run("UPDATE session SET generation = generation + 1 WHERE principal IN (\(owners))", [wanted])
-            try db.run(
-                "UPDATE principal SET distrusted_at = max(distrusted_at, newest, ?2) WHERE id IN (\(owners))",
-                [wanted, now])
-            let count = db.changesCount
-            guard restored == .state else { return count }
-            try db.run(
-                """
-                UPDATE replica SET resync_at = (SELECT distrusted_at FROM principal p WHERE p.id = replica.principal)
-                WHERE dead = 0 AND principal IN (\(owners))
-                """, [wanted])
-            return count
+            return try db.distrust(because: restored, of: principal, at: now)
         }
     }
 

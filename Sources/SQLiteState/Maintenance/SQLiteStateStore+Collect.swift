@@ -3,9 +3,14 @@
 
 import GRDB
 package import StateStore
-import SyncModel
+package import SyncModel
 
 extension SQLiteStateStore {
+    /// Overwrites the deleted rows with zeros; copies of them in the log of the file go with its next checkpoint.
+    package func erase(_ principal: Principal) async throws -> [CopiedTable: Int] {
+        try await write { try $0.erase(principal) }
+    }
+
     /// Collects receipts, ledgers, cursors, replicas, sessions and principals, in this order, so that each step frees
     /// the next.
     package func collect(_ retention: Retention) async throws -> Collected {

@@ -47,9 +47,7 @@ extension SQLiteStateStore {
     }
 
     /// Deletes troubles in one transaction.
-    package func endTroubles(
-        _ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID
-    ) async throws -> [DeviceTrouble] {
+    package func endTroubles(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async throws -> [DeviceTrouble] {
         try await write { db in
             var ended: [DeviceTrouble] = []
             for kind in kinds.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -58,12 +56,7 @@ extension SQLiteStateStore {
                     [replica.rawValue, kind.rawValue]
                 ).compactMap { try DeviceTrouble($0) }
                 try db.run(
-                    """
-                    DELETE FROM device_trouble WHERE kind = ?2 AND (replica = ?1 OR ?2 = 'first_sync'
-                        AND replica IN (SELECT o.id FROM replica o JOIN replica r ON r.principal = o.principal
-                            WHERE r.id = ?1)
-                        AND since = (SELECT since FROM device_trouble WHERE replica = ?1 AND kind = ?2))
-                    """, [replica.rawValue, kind.rawValue])
+                    "DELETE FROM device_trouble WHERE \(DeviceTrouble.ends)", [replica.rawValue, kind.rawValue])
             }
             return ended
         }
@@ -74,19 +67,7 @@ extension SQLiteStateStore {
         try await read { db in
             try db.rows(
                 """
-                \(DeviceTrouble.selection)
-                WHERE t.last_at >= ?1 AND r.dead = 0 AND (
-                    (t.kind IN ('same_cursor', 'first_sync') AND ?2 > 0 AND t.count >= ?2)
-                    OR (t.kind = 'push_fails' AND ?3 > 0 AND t.count >= ?3)
-                    OR (t.kind IN ('push_fails', 'pull_fails') AND ?4 > 0 AND t.count > 1
-                        AND t.last_at - t.since >= ?4))
-                    AND (t.kind <> 'first_sync' OR NOT EXISTS (
-                        SELECT 1 FROM replica o WHERE o.principal = r.principal AND o.dead = 0
-                            AND (o.first_seen, o.id) > (r.first_seen, r.id) AND (
-                                EXISTS (SELECT 1 FROM cursor c JOIN cursor d ON d.session = c.session
-                                    WHERE c.replica = o.id AND d.replica = r.id)
-                                OR EXISTS (SELECT 1 FROM device_trouble n
-                                    WHERE n.replica = o.id AND n.kind = t.kind AND n.since = t.since))))
+                \(DeviceTrouble.selection) WHERE \(DeviceTrouble.isStuck)
                 ORDER BY t.last_at DESC, t.replica, t.kind LIMIT ?5
                 """, [since, rule.repeats, rule.pushes, rule.time, min(max(0, limit), 10_000)]
             ).compactMap { try DeviceTrouble($0) }
@@ -98,6 +79,30 @@ extension DeviceTrouble {
     fileprivate static let selection = """
         SELECT t.replica, p.digest, t.kind, t.count, t.since, t.last_at, t.code, p.user_digest, p.scope
         FROM device_trouble t JOIN replica r ON r.id = t.replica JOIN principal p ON p.id = r.principal
+        """
+
+    /// Holds for the rows that end with the trouble `?2` of the replica `?1`: with a first sync, those of its run.
+    fileprivate static let ends = """
+        kind = ?2 AND (replica = ?1 OR ?2 = 'first_sync'
+            AND replica IN (SELECT o.id FROM replica o JOIN replica r ON r.principal = o.principal WHERE r.id = ?1)
+            AND since = (SELECT since FROM device_trouble WHERE replica = ?1 AND kind = ?2))
+        """
+
+    /// Holds for a row that is stuck by the rule `?1`–`?4`: a first sync only if no later replica of its session, or
+    /// of its run of first syncs, has come.
+    fileprivate static let isStuck = """
+        t.last_at >= ?1 AND r.dead = 0 AND (
+            (t.kind IN ('same_cursor', 'first_sync') AND ?2 > 0 AND t.count >= ?2)
+            OR (t.kind = 'push_fails' AND ?3 > 0 AND t.count >= ?3)
+            OR (t.kind IN ('push_fails', 'pull_fails') AND ?4 > 0 AND t.count > 1
+                AND t.last_at - t.since >= ?4))
+            AND (t.kind <> 'first_sync' OR NOT EXISTS (
+                SELECT 1 FROM replica o WHERE o.principal = r.principal AND o.dead = 0
+                    AND (o.first_seen, o.id) > (r.first_seen, r.id) AND (
+                        EXISTS (SELECT 1 FROM cursor c JOIN cursor d ON d.session = c.session
+                            WHERE c.replica = o.id AND d.replica = r.id)
+                        OR EXISTS (SELECT 1 FROM device_trouble n
+                            WHERE n.replica = o.id AND n.kind = t.kind AND n.since = t.since))))
         """
 
     /// Reads a row of ``selection``; nil for a kind that a newer gateway has written.

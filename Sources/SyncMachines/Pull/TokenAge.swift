@@ -15,7 +15,9 @@ enum TokenAge {
     /// Returns true if a token is certainly older than another: the two have the same parts between `|`, but for one that
     /// counts or tells a time.
     static func isOlder(_ token: String, than other: String) -> Bool {
-        guard token != other else { return false }
+        // Those that go forward, as nearly all do, need no look at their parts: equally long numbers, UUIDs and times are
+        // in the order of their letters.
+        guard token != other, token.utf8.count != other.utf8.count || token < other else { return false }
         let parts = token.split(separator: "|", omittingEmptySubsequences: false)
         let others = other.split(separator: "|", omittingEmptySubsequences: false)
         guard parts.count == others.count else { return false }

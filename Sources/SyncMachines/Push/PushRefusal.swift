@@ -64,10 +64,12 @@ package struct PushRefusal: Hashable, Sendable {
     }
     /// True if all of the records are orphans: neither their device nor its user can mend them.
     package var isOfOrphans: Bool { kind == .rejected && !records.isEmpty && records.allSatisfy(\.isOrphan) }
-    /// The same refusal with orphans for records.
-    package var ofOrphans: PushRefusal {
+    /// Returns the refusal with these operations marked as orphans, as far as they were sent.
+    package func marking(_ orphans: Set<Int>) -> PushRefusal {
         var refusal = self
-        for index in records.indices { refusal.records[index].isOrphan = true }
+        for index in records.indices where records[index].obstacle == nil {
+            refusal.records[index].isOrphan = orphans.contains(records[index].index)
+        }
         return refusal
     }
     /// Creates a refusal.

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Curl
+import Gateway
 import GatewayConfig
 import GatewayServer
 
@@ -38,8 +40,10 @@ struct Descriptors {
         connections = configuration.limits.connections
         let spare = ServerLimits.spareConnections
         let admin = configuration.admin.listen == nil ? 0 : ServerLimits.adminConnections + spare
+        // An upload's socket is kept a second time, for an answer before the body's end.
+        let uploads = configuration.uploadReactorSettings.maximumConnections
         needed =
-            connections * Self.perConnection + spare + admin + configuration.backend.maxConnections
+            connections * Self.perConnection + spare + admin + configuration.backend.maxConnections + uploads
             + configuration.limits.pulls * Self.perPull + Self.others
         self.soft = soft
         self.hard = max(soft, hard)

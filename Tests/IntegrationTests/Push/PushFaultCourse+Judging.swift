@@ -26,13 +26,15 @@ extension PushFaultCourse {
         let oracle = tables.oracle
         let present = names(in: contents)
         let admin = stack.store as? any QuarantineAdmin
-        let quarantined = try await admin?.quarantinedPushes(of: nil, after: 0, limit: 99).count ?? 0
+        let quarantined = Set(
+            try await admin?.quarantinedPushes(of: nil, after: 0, limit: 99).map(\.push.key.id) ?? [])
         for (place, device) in devices.enumerated() {
             if device.model.hasUnsyncedChanges { outcome.problems.append("device \(place) has unsynced changes") }
             let left = oracle.differences(device.model.contents, contents)
             let orphans = names(in: device.model.contents).subtracting(present).filter(isOrphan)
             // Those whose parent was gone when they were pushed wait in quarantine, and stay on their device.
-            if !isCompared || orphans.count <= quarantined, left.count == orphans.count {
+            let kept = names(in: device.model.contents.mapValues { $0.filter { quarantined.contains($0.key) } })
+            if !isCompared || orphans.isSubset(of: kept), left.count == orphans.count {
                 outcome.compared += orphans.count
             } else {
                 outcome.problems += left.map { "device \(place): \($0)" }

@@ -2,27 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
-package import StateStore
-package import SyncModel
+import StateStore
+import SyncModel
 
-extension SQLiteStateStore {
-    /// Overwrites the deleted rows with zeros; copies of them in the log of the file go with its next checkpoint.
-    package func erase(_ principal: Principal) async throws -> [CopiedTable: Int] {
-        try await write { db in
-            try db.run("PRAGMA secure_delete = ON")
-            defer { try? db.run("PRAGMA secure_delete = OFF") }
-            let owners = try db.rows(
-                "SELECT id, digest FROM principal WHERE digest = ?1 OR user_digest = ?1",
-                [key(principal.rawValue, "principal")])
-            var erased: [CopiedTable: Int] = [:]
-            for owner in owners { try db.erase(owner.integer(0), digest: owner.text(1), into: &erased) }
-            return erased.filter { $0.value > 0 }
-        }
-    }
-}
-
+/// Changes all rows of a user at an operator's command: those of the user's scopes are among them.
 extension Database {
-    fileprivate func erase(_ owner: Int64, digest: String, into erased: inout [CopiedTable: Int]) throws {
+    private static let owners = "FROM principal WHERE ?1 IS NULL OR digest = ?1 OR user_digest = ?1"
+
+    /// Distrusts the cursors of a principal, or of all; returns the number of principals.
+    func distrust(because restored: RestoredBackup, of principal: Principal?, at now: Instant) throws -> Int {
+        let wanted = try principal.map { try key($0.rawValue, "principal") }
+        let owners = "(SELECT id \(Self.owners))"
+        try run("UPDATE session SET generation = generation + 1 WHERE principal IN \(owners)", [wanted])
+        try run(
+            "UPDATE principal SET distrusted_at = max(distrusted_at, newest, ?2) WHERE id IN \(owners)", [wanted, now])
+        let count = changesCount
+        guard restored == .state else { return count }
+        try run(
+            """
+            UPDATE replica SET resync_at = (SELECT distrusted_at FROM principal p WHERE p.id = replica.principal)
+            WHERE dead = 0 AND principal IN \(owners)
+            """, [wanted])
+        return count
+    }
+
+    /// Deletes all rows of a principal, and returns how many of each table.
+    func erase(_ principal: Principal) throws -> [CopiedTable: Int] {
+        // For this connection, which is a command's own.
+        try run("PRAGMA secure_delete = ON")
+        var erased: [CopiedTable: Int] = [:]
+        for owner in try rows("SELECT id, digest \(Self.owners)", [key(principal.rawValue, "principal")]) {
+            try erase(owner.integer(0), digest: owner.text(1), into: &erased)
+        }
+        return erased.filter { $0.value > 0 }
+    }
+
+    private func erase(_ owner: Int64, digest: String, into erased: inout [CopiedTable: Int]) throws {
         func delete(_ table: CopiedTable, from sql: String, of value: any DatabaseValueConvertible) throws {
             try run("DELETE FROM " + sql, [value])
             erased[table, default: 0] += changesCount
