@@ -269,6 +269,10 @@ extension StreamRunner {
             return .typesRefused(named: named)
         case (.open, BackendError.refused(let status)) where reading.isAboutTypes(status: status):
             return .typesRefused(named: [])
+        case (.open(_, let vector, _), BackendError.refused(let status))
+        where scope.backend.settings.checkpoints == .request && !vector.isEmpty && reading.isAboutTokens(status: status):
+            logRefusedTokens(status: status)
+            return .tokensRefused
         default: throw error
         }
     }

@@ -25,7 +25,8 @@ package enum StreamAction: Hashable, Sendable {
     case acknowledgeReset(token: String)
     /// Go on with the spool of ``PullQuery/kept``, instead of an empty one.
     case takeCached
-    /// Stream these request types from the vector on into the spool; answered by `ended` or `typesRefused`.
+    /// Stream these request types from the vector on into the spool; answered by `ended` or `typesRefused`, and by
+    /// `tokensRefused` if the request presents the vector.
     ///
     /// With `afresh` the spool and all counts of an earlier attempt are thrown away first.
     case open(types: [String], from: CheckpointVector, afresh: Bool)

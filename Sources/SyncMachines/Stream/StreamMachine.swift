@@ -175,15 +175,20 @@ struct StreamMachine: Sendable {
 
     /// Starts over where the backend does not take a checkpoint that it has made: were it presented again on every
     /// pull, its device would be stuck for good.
+    ///
+    /// A backend that keeps no checkpoints refuses the request of the stream that presents them.
     private mutating func tokensRefused() -> StreamStep {
-        switch state {
-        case .setting:
-            defer { seen.refusedTokens = true }
-            return end(seen.refusedTokens ? .tokensRefusedAgain : .tokensRefused)
-        case .idle, .takingCached, .listing, .streaming, .pausing, .listingSelfWritten, .listingDistrusted,
-            .raisingGeneration, .acknowledgingReset:
-            return unexpected(StreamEvent.tokensRefused)
-        }
+        let arePresented =
+            switch state {
+            case .setting: true
+            case .streaming: !query.isPositioned && !progress.vector.isEmpty
+            case .idle, .takingCached, .listing, .pausing, .listingSelfWritten, .listingDistrusted, .raisingGeneration,
+                .acknowledgingReset:
+                false
+            }
+        guard arePresented else { return unexpected(StreamEvent.tokensRefused) }
+        defer { seen.refusedTokens = true }
+        return end(seen.refusedTokens ? .tokensRefusedAgain : .tokensRefused)
     }
 
     /// Makes the backend forget everything and sets the vector anew, if the backend refuses a name that it

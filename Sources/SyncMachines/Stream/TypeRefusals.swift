@@ -69,4 +69,10 @@ package enum RefusalReading: Hashable, Sendable {
 
     /// Returns true if a refusal that names no request types is about some.
     package func isAboutTypes(status: Int) -> Bool { self == .byStatus && status == 400 }
+
+    /// Returns true if a refusal of a request that presents tokens may be about these.
+    ///
+    /// Common APIs say so with 400, or with 410 where a token is too old; without tokens the request shows whether it
+    /// was about something else.
+    package func isAboutTokens(status: Int) -> Bool { self != .failure && [400, 409, 410, 412, 422].contains(status) }
 }

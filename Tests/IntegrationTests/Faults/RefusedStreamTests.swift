@@ -76,6 +76,27 @@ import Testing
             #expect(changes.count == 9 && changes.deleted == ["tasks": ["t-1", "t-2"]])
         }
     }
+
+    @Test(arguments: [400, 409, 410, 412, 422])
+    func `tokens that are refused with the request of the stream stop no device`(status: Int) async throws {
+        var options = StackOptions(["pull.repeat_window": "0s"])
+        options.configuration = try StackConfiguration.withRequestCheckpoints()
+        try await GatewayStack.with(options) { stack in
+            try await stack.seed(tasks: 12)
+            var device = try await stack.quietDevices()[0]
+            try await stack.change()
+            stack.backend.inject(DemoFault(nil, "/sync/stream", action: .status(status)))
+            let answer = try await device.sync().pull
+            #expect(try await stack.figures(of: answer)["restart"] == "refused_tokens")
+            #expect(stack.logged("backend.tokens_refused").count == 1)
+            try await stack.expectEqual(device)
+            // What is refused without tokens, too, is about something else.
+            stack.backend.inject(DemoFault(nil, "/sync/stream", times: 2, action: .status(status)))
+            #expect(try await device.pullLosingAnswer().outcome == "502 backend.refused")
+            try await device.sync()
+            try await stack.expectEqual(device)
+        }
+    }
 }
 
 extension DemoFault.Stream {

@@ -141,6 +141,26 @@ import Testing
         pull.send(.done, expect: .answer(plan))
     }
 
+    @Test func `tokens that are refused with the request of the stream are left out, once`() throws {
+        var pull = Book(presented: 1_000, settings: PullSettings(style: .request))
+        pull.send(.context(Book.context(try Book.row())), expect: .stream(from: Book.vector))
+        pull.send(.tokensRefused, expect: .stream(from: CheckpointVector(), afresh: true))
+        pull.send(.ended(.broken, received: ["AlbumV1": "AlbumV1|7"], carriedData: true), expect: .pause(200))
+        pull.send(.done, expect: .stream(from: CheckpointVector(["AlbumV1": "AlbumV1|7"]), afresh: false))
+        var again = pull
+        again.send(.tokensRefused, expect: .fail(.tokensRefused))
+        let row = try pull.finish()
+        let plan = PullAnswerPlan(
+            cursor: row.cursor, content: .streamed, delivery: .incremental, row: row, restart: .refusedTokens)
+        pull.send(.done, expect: .answer(plan))
+    }
+
+    @Test func `a stream without tokens is not refused because of them`() {
+        var pull = Book(settings: PullSettings(style: .request))
+        pull.send(.context(PullContext()), expect: .stream(from: CheckpointVector()))
+        pull.send(.tokensRefused, expect: .fail(.unexpectedEvent))
+    }
+
     @Test func `checkpoints that are refused at a resume too end the pull`() throws {
         var pull = Book(presented: 1_000)
         pull.send(.context(Book.context(try Book.row(), position: .at(CheckpointVector(["AlbumV1": "AlbumV1|3"])))))
