@@ -61,15 +61,14 @@ extension BackendClient {
         return await probed(try await send(call, CallValues(["acks": .array([])]), as: credentials))
     }
 
-    /// Opens the stream from its beginning, or from the position that the backend keeps, and reads its first lines
-    /// only.
+    /// Opens the stream from a vector, in style `server` from the position that the backend keeps, and reads its first
+    /// lines only.
     ///
     /// - Throws: ``BackendError/transport(_:)`` if there is no answer.
     package func probeStream(
-        types: [String], _ credentials: ForwardedCredentials
+        types: [String], from vector: CheckpointVector = CheckpointVector(), _ credentials: ForwardedCredentials
     ) async throws(BackendError) -> ProbedAnswer {
-        await probed(
-            try await streamResponse(of: types, from: CheckpointVector(), isCompressed: false, as: credentials))
+        await probed(try await streamResponse(of: types, from: vector, isCompressed: false, as: credentials))
     }
 
     /// Sends operations under an idempotency key; the status is returned, not checked.

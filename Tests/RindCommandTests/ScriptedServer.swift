@@ -7,7 +7,7 @@ import NIOPosix
 
 /// Answers requests on a loopback port as a script says, one on each connection.
 struct ScriptedServer: Sendable {
-    /// What came: the method, the path and whether a credential was there.
+    /// What came: the method, the path and whether a credential was there that is not made up.
     struct Request: Hashable, Sendable {
         var method: String
         var path: String
@@ -46,10 +46,21 @@ struct ScriptedServer: Sendable {
         try await with(reading: { request, _, _ in script(request) }, body)
     }
 
-    /// The same with a script that also reads the head and the body of requests.
+    /// Answers a push as a backend does that knows no table.
+    @Sendable static func refusePush(_ body: String) -> Answer {
+        guard !body.isEmpty else { return .json(#"{"results":[]}"#) }
+        let results = #"{"results":[{"line":0,"outcome":"rejected"}]}"#
+        return Answer(status: "422 No", fields: ["Content-Type: application/json"], body: results)
+    }
+
+    /// The same with a script that also reads the head and the body of requests; pushes have their own.
     static func with<R>(
-        reading script: @escaping Script, _ body: (ScriptedServer) async throws -> R
+        reading others: @escaping Script, pushes: @escaping @Sendable (String) -> Answer = refusePush,
+        _ body: (ScriptedServer) async throws -> R
     ) async throws -> R {
+        let script: Script = { request, head, body in
+            request.path == "/sync/push" ? pushes(body) : others(request, head, body)
+        }
         let seen = NIOLockedValueBox<[Request]>([])
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -85,7 +96,7 @@ struct ScriptedServer: Sendable {
             let words = head.split(separator: " ", maxSplits: 2)
             let request = Request(
                 method: String(words[0]), path: String(words[1]),
-                isSignedIn: head.lowercased().contains("\r\nauthorization:"))
+                isSignedIn: head.lowercased().contains(/\r\nauthorization: (?!.*rind-check-)/))
             seen.withLockedValue { $0.append(request) }
             let answer = script(request, String(head), String(received[end.upperBound...]))
             let lines =

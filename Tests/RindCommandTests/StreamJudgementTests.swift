@@ -98,13 +98,17 @@ import Testing
         let text = change.0.isEmpty ? example : example.replacing(change.0, with: change.1)
         try #require(change.0.isEmpty || text != example)
         let lines = [
-            #"{"type":"ListV1","data":{"id":"l1","title":"a","createdAt":"2026-01-01T00:00:00Z"},"ack":"a|1"}"#,
+            #"{"type":"ListV1","data":{"id":"l1","title":"a","createdAt":"2026-01-01T00:00:00Z"},"ack":"a|0"}"#,
             item(1, text: #""x""#), item(2, text: #""y""#), line,
             #"{"type":"SyncCompleteV1","data":{},"ack":"SyncCompleteV1|4"}"#,
         ]
         let stream = lines.filter { !$0.isEmpty }.map { $0 + "\n" }.joined()
-        return try await ScriptedServer.with({ $0.path == "/users/me" ? .json(#"{"id":"ada"}"#) : .json(stream) }) {
-            server in
+        let script: ScriptedServer.Script = { request, _, body in
+            guard request.isSignedIn else { return .status("401 No") }
+            guard request.path != "/users/me" else { return .json(#"{"id":"ada"}"#) }
+            return body.contains("SyncCompleteV1") ? .status("400 No such token") : .json(stream)
+        }
+        return try await ScriptedServer.with(reading: script) { server in
             try await Place.withDirectory { directory in
                 let file = directory.appending(path: "rind.ini")
                 try text.write(to: file, atomically: true, encoding: .utf8)

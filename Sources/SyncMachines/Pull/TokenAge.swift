@@ -8,7 +8,7 @@ import SyncModel
 ///
 /// Tokens are opaque (BACKEND-PROTOCOL, 4), but most of them end in a counter, a UUID of version 7 or a time. If those
 /// go back, a backup of the backend was restored.
-enum TokenAge {
+package enum TokenAge {
     /// The time by which the clocks of a backend's machines may differ, in milliseconds.
     static let clockTolerance: Int64 = 300_000
 
@@ -28,6 +28,32 @@ enum TokenAge {
         }
         guard let count = count(of: part), let otherCount = self.count(of: otherPart) else { return false }
         return count < otherCount
+    }
+
+    /// Returns a token like this one that a backend cannot have given out yet: its last part that counts or tells a time
+    /// is far ahead; nil if it has none, so that nothing shows which of two tokens is older.
+    package static func ahead(of token: String) -> String? {
+        var parts = token.split(separator: "|", omittingEmptySubsequences: false)
+        for index in parts.indices.reversed() {
+            guard let part = partAhead(of: parts[index]) else { continue }
+            parts[index] = part[...]
+            return parts.joined(separator: "|")
+        }
+        return nil
+    }
+
+    private static func partAhead(of part: Substring) -> String? {
+        if let count = count(of: part) {
+            // A third more is 20 years for a time in any unit.
+            let (sum, isTooMuch) = count.addingReportingOverflow(max(1_000_000_000, count / 3))
+            let digits = String(sum)
+            return isTooMuch ? nil : String(repeating: "0", count: max(0, part.count - digits.count)) + digits
+        }
+        guard let time = time(of: part) else { return nil }
+        guard part.utf8.count == 36 else { return Int(part.prefix(4)).map { "\($0 + 20)\(part.dropFirst(4))" } }
+        let digits = String(time + 20 * 31_536_000_000, radix: 16)
+        let padded = String(repeating: "0", count: max(0, 12 - digits.count)) + digits
+        return "\(padded.prefix(8))-\(padded.dropFirst(8))\(part.dropFirst(13))"
     }
 
     private static func count(of part: Substring) -> Int64? {

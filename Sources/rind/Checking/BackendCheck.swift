@@ -59,6 +59,9 @@ struct BackendCheck {
             }
         }
         if !turnedAway.isEmpty { findings += await stranger(turnedAway) }
+        // What is wrong already would only be found again.
+        guard isSignedIn, findings.allSatisfy(\.verdict.isPassed) else { return findings }
+        findings += await BackendProbes(configuration, client: client, sent, fields: fields).run()
         return findings
     }
 

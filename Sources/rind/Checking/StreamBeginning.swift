@@ -15,6 +15,10 @@ struct StreamBeginning {
     private(set) var count = 0
     /// True if the line that ends a stream came: the complete line, or a reset.
     private(set) var hasEnd = false
+    /// True if a reset came.
+    private(set) var isReset = false
+    /// The newest token of each namespace.
+    private(set) var vector = CheckpointVector()
     /// The types of records and deletions that tables take.
     private(set) var types: [String] = []
     /// Types that no table takes.
@@ -68,10 +72,12 @@ struct StreamBeginning {
         var output = JSONWriter()
         let result = projector.project(line, into: &output)
         findings.note(result, type: type, of: projector, output.bytes)
+        if let checkpoint = projector.lastCheckpoint { vector.advance(to: checkpoint) }
         switch result {
         case .upsert, .delete, .deleteWhere: Self.note(type, in: &types)
         case .ackOnly, .idMapping: break
-        case .complete, .reset: hasEnd = true
+        case .complete: hasEnd = true
+        case .reset: (hasEnd, isReset) = (true, true)
         case .unknownType: Self.note(type, in: &unknown)
         case .quarantined(let reason, _):
             quarantined = ((quarantined?.count ?? 0) + 1, quarantined?.reason ?? "line \(count): \(reason.rawValue)")

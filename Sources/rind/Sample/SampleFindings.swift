@@ -27,6 +27,7 @@ struct SampleFindings {
     private var numberTokens: [String: Int] = [:]
     private var badIDs: [String: BadIDs] = [:]
     private var values: [Int: [Int: ValueFacts]] = [:]
+    private var order = LineOrder()
 
     init(schema: Schema, schemaVersion: Int, rules: EnvelopeRules, quotesValues: Bool) {
         self.schema = schema
@@ -50,6 +51,7 @@ struct SampleFindings {
         } else if projector.isTokenNumber {
             numberTokens[type ?? "?", default: 0] += 1
         }
+        if let checkpoint = projector.lastCheckpoint { order.note(result, checkpoint, type: type ?? "?") }
     }
 
     /// Notes why a line was quarantined.
@@ -126,6 +128,7 @@ struct SampleFindings {
                     "\(type): \(Self.lines(count)) whose token in '\(rules.ackField)' is a number; it goes back as a text, "
                         + "and a token should be one"))
         }
+        remarks += order.remarks(schema)
         if let type = rules.completeType, !isComplete {
             remarks.append(
                 SampleRemark(
@@ -185,5 +188,5 @@ struct SampleFindings {
         count == 1 ? "1 thing \(verb)s" : "\(count) things \(verb)"
     }
 
-    private static func lines(_ count: Int) -> String { count == 1 ? "1 line" : "\(count) lines" }
+    static func lines(_ count: Int) -> String { count == 1 ? "1 line" : "\(count) lines" }
 }

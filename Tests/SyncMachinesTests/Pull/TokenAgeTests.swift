@@ -32,4 +32,20 @@ import Testing
     func `anything else tells nothing`(token: String, other: String) {
         #expect(!TokenAge.isOlder(token, than: other))
     }
+
+    @Test(arguments: [
+        ("C|99", "C|1000000099"), ("C|00099|x", "C|1000000099|x"), ("C|a|0000000000099", "C|a|0001000000099"),
+        ("C|7|12", "C|7|1000000012"), ("1764230000", "2764230000"), ("1764230000000", "2352306666666"),
+        ("C|019a0000-0000-7000-8000-00000000000c", "C|022cd9d7-7000-7000-8000-00000000000c"),
+        ("C|2026-11-27T08:00:00Z", "C|2046-11-27T08:00:00Z"), ("C|12|gone", "C|1000000012|gone"),
+    ])
+    func `a token far ahead has the same shape`(token: String, ahead: String) {
+        #expect(TokenAge.ahead(of: token) == ahead)
+        #expect(TokenAge.isOlder(token, than: ahead))
+    }
+
+    @Test(arguments: ["", "C|abc", "C|0f8fad5b-d9cb-469f-a165-70867728950e", "C|9223372036854775807", "C|-5"])
+    func `no token is ahead where nothing counts`(token: String) {
+        #expect(TokenAge.ahead(of: token) == nil)
+    }
 }
