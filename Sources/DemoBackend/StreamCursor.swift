@@ -70,12 +70,13 @@ struct StreamCursor: Sendable {
             db, sql: "SELECT is_pending_reset FROM sessions WHERE id = ?", arguments: [session])
         if pending == true { return appendReset() }
         if usesSession { checkpoints = try Checkpoints.all(of: session, in: db) }
-        if let complete = try position(Checkpoints.complete), let milliseconds = UpdateIDs.milliseconds(of: complete),
-            milliseconds < now - DemoClock.days(30)
-        {
-            return appendReset()
-        }
         bound = ids.bound()
+        if let complete = try position(Checkpoints.complete), let milliseconds = UpdateIDs.milliseconds(of: complete) {
+            let newest = max(now, UpdateIDs.milliseconds(of: bound) ?? now)
+            // Its model takes tokens of a database that was lost.
+            let isAhead = configuration.order == .commit && milliseconds > newest
+            if isAhead || milliseconds < now - DemoClock.days(30) { return appendReset() }
+        }
         let hasIDMaps = !request.types.isDisjoint(with: IDMaps.requests)
         if hasIDMaps, configuration.idMaps == .first { steps.append(.idMaps) }
         for type in StreamType.all where request.types.contains(type.request) {

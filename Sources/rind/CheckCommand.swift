@@ -33,14 +33,22 @@ struct CheckCommand: AsyncParsableCommand {
             checkpoints, the beginning of the stream. A stranger must be turned away there
             and not everywhere; with '--header' or '--header-file' the credential is sent,
             and the answers must be what is configured; the lines of the stream must fit
-            the columns. What is not plainly right is 'wrong' or 'unsure', and the status
-            is then 1; a 'note' is no failure. Of the account's values only the form is
-            shown: 9 for a digit, a or A for a letter, ? for what is beyond ASCII.
+            the columns; and the backend must see through a made-up credential, a token
+            that it cannot have made, and a push of a table that it does not have. What is
+            not plainly right is 'wrong' or 'unsure', and the status is then 1; a 'note'
+            is no failure. Of the account's values only the form is shown: 9 for a digit,
+            a or A for a letter, ? for what is beyond ASCII.
 
-            '--checklist' goes on with the checklist of docs/BACKEND-PROTOCOL.md, as far as
-            one session can show it, and '--write' with its pushes: one record is made,
-            changed and deleted again. Use a test account that nobody else changes, and a
-            session of its own, whose checkpoints are moved.
+            '--checklist' goes on with the checklist of docs/BACKEND-PROTOCOL.md, and
+            '--write' with its pushes: records are made, changed and deleted again. The
+            result is a table for a ticket, which says of each point that was not tried
+            what is missing. Use a test account that nobody else changes, and a session of
+            its own, whose checkpoints are moved. If the field of the credential is there
+            twice, the second one is that of another user, or of another session of the
+            same user:
+              rind check --config rind.ini --connect --checklist --write \\
+                -H 'Authorization: Bearer ada-token' \\
+                -H 'Authorization: Bearer bob-token'
 
             A sample is a piece of what the backend streams, one JSON object a line:
               curl -sS http://127.0.0.1:2283/api/sync/stream \\
@@ -98,8 +106,9 @@ struct CheckCommand: AsyncParsableCommand {
             var isAsExpected = true
             if connect {
                 let extent: ConnectionCheck.Checklist = write ? .writing : checklist ? .reading : .none
+                let accounts = checklist ? try headers.accounts : .init(first: try headers.fields)
                 isAsExpected = await ConnectionCheck(
-                    configuration, try headers.fields, in: try scopes.scope(for: configuration), checklist: extent
+                    configuration, accounts, in: try scopes.scope(for: configuration), checklist: extent
                 ).run()
             }
             if let sample {

@@ -36,6 +36,35 @@ struct HeaderArguments: ParsableArguments {
         }
     }
 
+    /// The fields of one account or two.
+    struct Accounts {
+        var first: HTTPFields
+        /// The second account; it shares the fields that are there once.
+        var second: HTTPFields?
+    }
+
+    /// All of them, by account: a field that is there twice is the first account's, and then the second's.
+    ///
+    /// - Throws: As ``fields``, and if a field is there more often.
+    var accounts: Accounts {
+        get throws {
+            var (first, later) = (HTTPFields(), HTTPFields())
+            for field in try fields {
+                switch (first[field.name], later[field.name]) {
+                case (nil, _): first.append(field)
+                case (_, nil): later.append(field)
+                default:
+                    throw CommandFailure(
+                        .usage, "The field '\(field.name)' is there three times: two accounts are the most.")
+                }
+            }
+            guard !later.isEmpty else { return Accounts(first: first) }
+            var second = first
+            for field in later { second[field.name] = field.value }
+            return Accounts(first: first, second: second)
+        }
+    }
+
     private func fileFields() throws -> [HTTPField] {
         guard let headerFile else { return [] }
         let data: Data

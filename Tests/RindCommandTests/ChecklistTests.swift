@@ -17,33 +17,42 @@ import Testing
 /// `rind check --connect --checklist` before the demo backend, and before one that breaks its points.
 @Suite(.timeLimit(.minutes(5))) struct ChecklistTests {
     private static func check(
-        _ url: String, _ arguments: [String] = ["--write"], configuration: String = Place.quickstart,
-        variables: [String: String] = [:]
+        _ url: String, _ arguments: [String] = ["--write"], second: String? = nil,
+        configuration: String = Place.quickstart, variables: [String: String] = [:]
     ) async throws -> Finished {
         try await Place.withDirectory { directory in
             try await RunningCommand.run(
                 [
                     "check", "--config", configuration, "--connect", "--header", "Authorization: Bearer ada-token",
                     "--checklist",
-                ] + arguments,
+                ] + arguments + (second.map { ["-H", "Authorization: Bearer \($0)"] } ?? []),
                 environment: variables.merging(["RIND_BACKEND_URL": url]) { $1 }, directory: directory
             )
         }
     }
 
-    /// The checklist's lines without the verdict, by the verdict.
+    /// The sentences of the table's points, by the result.
     private static func points(_ result: Finished) -> [String: [String]] {
-        var points: [String: [String]] = [:]
-        for line in result.out.split(separator: "\n") {
-            guard let match = line.wholeMatch(of: #/(ok|note|wrong) +point +(.*)/#) else { continue }
-            points[String(match.1), default: []].append(String(match.2))
+        Dictionary(grouping: rows(result), by: \.result).mapValues { $0.map(\.sentence) }
+    }
+
+    /// What the table says of a point beside its result.
+    private static func remark(on point: ChecklistPoint, _ result: Finished) -> String? {
+        rows(result).first { $0.sentence == point.sentence }?.remark
+    }
+
+    private static func rows(_ result: Finished) -> [(result: String, sentence: String, remark: String)] {
+        result.out.split(separator: "\n").compactMap { line in
+            guard let match = line.wholeMatch(of: #/\| +\d+ \| (ok|wrong|in part|untried) +\| (.*) \| (.*) \|/#) else {
+                return nil
+            }
+            return (String(match.1), String(match.2), String(match.3))
         }
-        return points
     }
 
     /// The points of the page, each in one line.
     private static func page() throws -> [String] {
-        try Place.text("docs/BACKEND-PROTOCOL.md").split(separator: "\n- [ ] ").dropFirst().map { point in
+        try Place.text("docs/BACKEND-PROTOCOL.md").split(separator: #/\n\d+\. \[ \] /#).dropFirst().map { point in
             let lines = (point.split(separator: "\n\n").first ?? "").split(separator: "\n")
             return lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
         }
@@ -56,6 +65,13 @@ import Testing
                 + (0..<3).map { .put("tags", ["id": .string("tag-\($0)"), "label": "a tag"]) })
     }
 
+    /// The same with a project that another user sees, too, and one that they do not see.
+    private static func seedTwo(_ backend: DemoBackend) async throws {
+        try await seed(backend)
+        try await backend.edit(
+            .share(project: "p-1", with: "bob@example.com"), .put("projects", ["id": "p-2", "name": "two"]))
+    }
+
     @Test func `a backend that passes is told so, point by point in the words of the page`() async throws {
         try await DemoBackend.withRunning { backend in
             try await Self.seed(backend)
@@ -63,13 +79,67 @@ import Testing
             let result = try await Self.check(try await backend.url)
             #expect(result.status == 0, "\(result.out)\(result.error)")
             let points = Self.points(result)
-            #expect(points["ok"]?.count == 7 && points["wrong"] == nil, "\(result.out)")
-            #expect(
-                points["note"]?.first == "not tried, the account has 44 lines: \(ChecklistPoint.emptyAccount.sentence)")
+            #expect(points["ok"]?.count == 8 && points["wrong"] == nil, "\(result.out)")
+            #expect(Self.remark(on: .emptyAccount, result) == "the account has 44 lines")
+            #expect(points.values.reduce(0) { $0 + $1.count } == ChecklistPoint.allCases.count)
+            // A ticket shows the table if it stands alone.
+            #expect(result.out.contains("\n\n|  # | result   |") && result.out.hasSuffix(" |\n"))
             // The record that was made is gone again.
             #expect(try await backend.records() == before)
             let readOnly = try await Self.check(try await backend.url, [])
-            #expect(readOnly.status == 0 && Self.points(readOnly)["ok"]?.count == 3, "\(readOnly.out)")
+            #expect(readOnly.status == 0 && Self.points(readOnly)["ok"]?.count == 4, "\(readOnly.out)")
+        }
+    }
+
+    @Test func `a second user shows what each of the two must not see`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seedTwo(backend)
+            let before = try await backend.records()
+            let result = try await Self.check(try await backend.url, second: "bob-token")
+            let points = Self.points(result)
+            #expect(points["wrong"] == nil && result.status == 0, "\(result.out)\(result.error)")
+            #expect(points["ok"]?.contains(ChecklistPoint.otherUsers.sentence) == true, "\(result.out)")
+            #expect(Self.remark(on: .movedRecord, result) == "a record without descendants was moved")
+            #expect(try await backend.records() == before)
+            let readOnly = try await Self.check(try await backend.url, [], second: "bob-token")
+            #expect(Self.remark(on: .movedRecord, readOnly) == "needs --write")
+            let alone = try await Self.check(try await backend.url)
+            #expect(Self.remark(on: .otherUsers, alone)?.contains("give the field of the credential twice") == true)
+        }
+    }
+
+    @Test func `a second session of the user shows whether checkpoints are apart`() async throws {
+        var configuration = DemoConfiguration()
+        configuration.accounts[0].tokens = ["ada-token", "ada-tablet"]
+        try await DemoBackend.withRunning(configuration) { backend in
+            try await Self.seed(backend)
+            let result = try await Self.check(try await backend.url, [], second: "ada-tablet")
+            #expect(Self.points(result)["ok"]?.contains(ChecklistPoint.twoSessions.sentence) == true, "\(result.out)")
+            // One token twice is one session twice.
+            let same = try await Self.check(try await backend.url, [], second: "ada-token")
+            #expect(Self.points(same)["wrong"] == [ChecklistPoint.twoSessions.sentence], "\(same.out)")
+            // Where nothing says that the two are one user, one sees the other's records.
+            let unknown = try await Self.check(
+                try await backend.url, second: "ada-tablet", variables: ["RIND_IDENTITY_PRINCIPAL": "bearer"])
+            #expect(Self.points(unknown)["wrong"] == [ChecklistPoint.otherUsers.sentence], "\(unknown.out)")
+        }
+    }
+
+    @Test func `a stream that is behind a push is waited for, and the table says how long`() async throws {
+        try await DemoBackend.withRunning { backend in
+            try await Self.seed(backend)
+            let url = try await backend.url
+            async let checked = Self.check(url)
+            // The first two ask what becomes of pushes; the third creates the record.
+            for count in [2, 3] {
+                while backend.count("POST", "/sync/push") < count { try await Task.sleep(for: .milliseconds(2)) }
+                if count == 2 { try backend.fallBehind() }
+            }
+            try await Task.sleep(for: .milliseconds(400))
+            backend.catchUp()
+            let result = try await checked
+            #expect(Self.points(result)["wrong"] == nil, "\(result.out)")
+            #expect(Self.remark(on: .laggingReplica, result)?.contains("ms behind a push") == true, "\(result.out)")
         }
     }
 
@@ -82,7 +152,7 @@ import Testing
             let result = try await Self.check(try await backend.url)
             let points = Self.points(result)
             #expect(result.status == 0 && points["ok"]?.contains(ChecklistPoint.emptyAccount.sentence) == true)
-            #expect(points["ok"]?.count == 7, "\(result.out)")
+            #expect(points["ok"]?.count == 8, "\(result.out)")
         }
     }
 
@@ -148,6 +218,7 @@ import Testing
         guard request.isSignedIn else { return .status("401 No") }
         guard request.path == "/sync/stream" else { return .json(#"{"id":"ada"}"#) }
         guard !body.contains("RindChecklist") else { return .status("400 Bad Request") }
+        guard !body.contains(#/SyncCompleteV1\|\d\d/#) else { return .status("410 Gone") }
         let confirmed = body.firstMatch(of: #/"ListV1\|(\d)"/#).flatMap { Int($0.1) } ?? 0
         let lines = (1...2).filter { $0 > confirmed }.map {
             #"{"type":"ListV1","data":{"id":"l\#($0)","title":"a","createdAt":"2026-01-01T00:00:00Z"},"ack":"ListV1|\#($0)"}"#
@@ -170,7 +241,7 @@ import Testing
             $0.replacing(#/"op":"delete","table":"[a-z]+"/#, with: #""op":"delete","table":"none""#)
         }
         let wrong = try await Self.wrong(refusing)
-        #expect(wrong.contains { $0.hint?.contains(#/left behind: 'rindtest[0-9a-z]{8}' of '[a-z]+'/#) == true })
+        #expect(wrong.contains { $0.contains(#/left behind: 'rindtest[0-9a-z]{8}' of '[a-z]+'/#) })
     }
 
     @Test func `a point that was tried in part is not said to hold`() async throws {
@@ -178,12 +249,12 @@ import Testing
             try await Self.seed(backend)
             let result = try await Self.check(
                 try await backend.url, variables: ["RIND_PUSH_CONFLICTS": "stream"])
-            let notes = Self.points(result)["note"] ?? []
             for (point, reason) in [
                 (ChecklistPoint.oldBase, "no base is sent with 'conflicts = stream'"),
                 (.cut, "half of a stream was dropped, and no line broken off"),
             ] {
-                #expect(notes.contains("tried in part, \(reason): \(point.sentence)"), "\(result.out)")
+                #expect(Self.points(result)["in part"]?.contains(point.sentence) == true, "\(result.out)")
+                #expect(Self.remark(on: point, result) == reason)
             }
             #expect(result.status == 0)
         }
@@ -194,8 +265,8 @@ import Testing
             let before = try await backend.records()
             let configuration = Place.root.appending(path: "examples/integer-ids/rind.ini").path(percentEncoded: false)
             let result = try await Self.check(try await backend.url, configuration: configuration)
-            let notes = try #require(Self.points(result)["note"])
-            #expect(notes.count { $0.contains("rind conform --write") } == 4, "\(result.out)\(result.error)")
+            let remarks = Self.rows(result).map(\.remark)
+            #expect(remarks.count { $0.contains("rind conform --write") } == 5, "\(result.out)\(result.error)")
             #expect(try await backend.records() == before)
         }
     }
@@ -238,6 +309,18 @@ import Testing
                 (request.fields[name], request.body) = (UUID().uuidString, .bytes(ByteBuffer(string: "none\n")))
             },
             .body("the base is ignored", [.oldBase]) { $0.replacing(#/,"base":"[^"]*"/#, with: "") },
+            .body("moves are not kept", [.movedRecord]) {
+                $0.replacing(#/"data":\{"projectId":"p-[12]"\}/#, with: #""data":{}"#)
+            },
+            .body("a lost parent is a conflict", [.lostParent]) {
+                $0.replacing(
+                    #/"op":"create","table":"tasks","id":"[^"]*","key":\{[^}]*\}(.*)"projectId":"rindtest[0-9a-z]*"/#
+                ) {
+                    // An update of a record that has changed since the beginning.
+                    let base = #","base":"TaskV2|00000000-0000-7000-8000-000000000000"\#($0.output.1)"projectId":"p-1""#
+                    return #""op":"update","table":"tasks","id":"t-1","key":{"id":"t-1"}\#(base)"#
+                }
+            },
             .body("updates are not kept", [.oneLineEach]) {
                 $0.replacing(#/"data":\{"[a-z]+":"rindtest[0-9a-z]+ [234]"\}/#, with: #""data":{}"#)
             },
@@ -246,27 +329,34 @@ import Testing
 
     @Test(arguments: Fault.all) func `a point that does not hold is named`(_ fault: Fault) async throws {
         let wrong = try await Self.wrong(fault)
-        let named = wrong.map(\.text)
-        #expect(fault.points.allSatisfy { named.contains($0.sentence) }, "\(wrong)")
-        #expect(wrong.allSatisfy { $0.hint?.isEmpty == false })
+        for point in fault.points {
+            let row = wrong.first { $0.contains("| wrong    | \(point.sentence) |") }
+            #expect(row?.hasSuffix("|  |") == false, "\(wrong)")
+        }
     }
 
     /// The findings about a backend with a fault.
-    private static func wrong(_ fault: Fault) async throws -> [CheckFinding] {
+    private static func wrong(_ fault: Fault) async throws -> [String] {
         try await DemoBackend.withRunning { backend in
-            try await Self.seed(backend)
+            try await Self.seedTwo(backend)
             let text = try Place.text("examples/quickstart/rind.ini")
             let configuration = try Configuration.load(text, environment: ["RIND_BACKEND_URL": try await backend.url])
             let reactor = try CurlReactor.start(configuration.reactorSettings)
             let client = BackendClient(
                 settings: configuration.backendSettings, transport: FaultyTransport(reactor: reactor, fault: fault),
                 clock: SystemClock(), logger: .silent)
-            let fields: HTTPFields = [.authorization: "Bearer ada-token"]
-            let credentials = configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true)
-            var run = ChecklistRun(configuration, client: client, credentials)
-            let wrong = await run.run(writes: true).filter { $0.verdict == .wrong }
+            let sessions = ["ada-token", "bob-token"].map { token in
+                let fields: HTTPFields = [.authorization: "Bearer \(token)"]
+                return ChecklistSession(
+                    configuration, client: client,
+                    configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true))
+            }
+            var run = ChecklistRun(
+                configuration, settings: client.settings, sessions[0], second: .user(sessions[1]))
+            let results = await run.run(writes: true)
             await reactor.shutdown()
-            return wrong
+            #expect(!results.isPassed)
+            return results.table.filter { $0.contains("| wrong ") } + results.failures.compactMap(\.hint)
         }
     }
 }

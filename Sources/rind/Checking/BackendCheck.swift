@@ -6,6 +6,7 @@ import Curl
 import Gateway
 import GatewayConfig
 import HTTPTypes
+import JSONBytes
 import Logging
 import SyncModel
 
@@ -65,14 +66,37 @@ struct BackendCheck {
         return findings
     }
 
-    /// Tries the backend's checklist; everything else should be right before.
-    func checklist(writes: Bool) async -> [CheckFinding] {
-        var run = ChecklistRun(configuration, client: client, sent)
+    /// Tries the backend's checklist, with a second credential if there is one; everything else should be right before.
+    func checklist(writes: Bool, second: HTTPFields?) async -> ChecklistResults {
+        var account: SecondAccount?
+        if let second {
+            let session = ChecklistSession(configuration, client: client, credentials(of: second))
+            let callers = (await caller(of: fields), await caller(of: second))
+            // If it is not known whether they are one user, the points of two users will say so.
+            account = callers.0 != nil && callers.0 == callers.1 ? .session(session) : .user(session)
+        }
+        var run = ChecklistRun(
+            configuration, settings: client.settings, ChecklistSession(configuration, client: client, sent),
+            second: account)
         return await run.run(writes: writes)
     }
 
-    private var sent: ForwardedCredentials {
+    private var sent: ForwardedCredentials { credentials(of: fields) }
+
+    private func credentials(of fields: HTTPFields) -> ForwardedCredentials {
         configuration.forwardingRule.credentials(of: fields, isPeerTrusted: true).with(scope: scope)
+    }
+
+    /// Returns the principal of a credential; nil if it is not known here.
+    private func caller(of fields: HTTPFields) async -> Principal? {
+        let naming = PrincipalNaming(configuration)
+        guard case .backend(let method, let target, let path) = configuration.identity.principal else {
+            return naming.principal(of: fields)
+        }
+        let call = Call(method: method, target: [.text(target)])
+        let answer = try? await client.probe(call, credentials(of: fields))
+        let value = answer.flatMap { try? JSONValue.parse($0.body) }?.value(at: path)
+        return value.flatMap(IdentityName.of).flatMap(naming.principal(ofUser:))
     }
 
     private func ask(

@@ -48,8 +48,6 @@ struct BackendProbes {
 
     private static func madeUpWord() -> String { "rind-check-\(String(Randomness.system.next(), radix: 36))" }
 
-    // MARK: A credential that is none
-
     /// Sends a made-up token to the first call that wants one.
     private func madeUpCredential() async throws(BackendError) -> CheckFinding? {
         // A proxy vouches for a name in a field: the backend has nothing to check.
@@ -99,8 +97,6 @@ struct BackendProbes {
         return result
     }
 
-    // MARK: A token that the backend cannot have made
-
     /// Presents a token ahead of all that the backend has given out, as a device does after a backup was restored; only
     /// in style `request`, since in style `server` it would be kept.
     private func tokenAhead() async throws(BackendError) -> CheckFinding? {
@@ -143,8 +139,6 @@ struct BackendProbes {
     private func beginning(of answer: ProbedAnswer) -> StreamBeginning {
         StreamBeginning(answer.body, isWhole: answer.isWhole, configuration)
     }
-
-    // MARK: A push
 
     /// Pushes no lines, and then a delete in a table that does not exist, to see whether the backend reads a push.
     private func push() async throws(BackendError) -> CheckFinding? {

@@ -14,7 +14,7 @@ import SyncModel
 /// Tries what a configuration names: the backend, the state, the spool's directory.
 struct ConnectionCheck {
     private let configuration: Configuration
-    private let fields: HTTPFields
+    private let accounts: HeaderArguments.Accounts
     private let scope: SyncScope
     private let checklist: Checklist
 
@@ -26,10 +26,13 @@ struct ConnectionCheck {
         case none, reading, writing
     }
 
-    /// Creates a check that sends these header fields to the backend, for a sync of this scope.
-    init(_ configuration: Configuration, _ fields: HTTPFields, in scope: SyncScope, checklist: Checklist) {
+    /// Creates a check that sends an account's header fields to the backend, for a sync of this scope; the second account
+    /// is for the checklist.
+    init(
+        _ configuration: Configuration, _ accounts: HeaderArguments.Accounts, in scope: SyncScope, checklist: Checklist
+    ) {
         self.configuration = configuration
-        self.fields = fields
+        self.accounts = accounts
         self.scope = scope
         self.checklist = checklist
     }
@@ -38,25 +41,34 @@ struct ConnectionCheck {
     ///
     /// - Returns: Whether all is as it should be; a note is no fault.
     func run() async -> Bool {
-        let findings = await backend() + [await state(), await spool()]
+        var (findings, points) = await backend()
+        findings += points?.failures ?? []
+        findings += [await state(), await spool()]
         let terminal = Terminal()
         for line in findings.flatMap({ $0.lines(terminal) }) { Console.out(line) }
-        return findings.allSatisfy(\.verdict.isPassed)
+        if let points {
+            let (url, page) = (configuration.backend.url, "docs/BACKEND-PROTOCOL.md, section 12")
+            let date = TimeText.utc(SystemClock().now).prefix(10)
+            Console.out("\nChecklist of \(page), tried by \(Version.line) at \(url) on \(date):\n")
+            for line in points.table { Console.out(line) }
+        }
+        return findings.allSatisfy(\.verdict.isPassed) && points?.isPassed != false
     }
 
-    private func backend() async -> [CheckFinding] {
+    private func backend() async -> ([CheckFinding], ChecklistResults?) {
         do {
             let reactor = try CurlReactor.start(configuration.reactorSettings)
-            let check = BackendCheck(configuration, fields: fields, scope: scope, reactor: reactor)
-            var findings = await check.run()
+            let check = BackendCheck(configuration, fields: accounts.first, scope: scope, reactor: reactor)
+            let findings = await check.run()
+            var points: ChecklistResults?
             // What is wrong already would only be found again.
             if checklist != .none, findings.allSatisfy(\.verdict.isPassed) {
-                findings += await check.checklist(writes: checklist == .writing)
+                points = await check.checklist(writes: checklist == .writing, second: accounts.second)
             }
             await reactor.shutdown()
-            return findings
+            return (findings, points)
         } catch {
-            return [CheckFinding(.wrong, "\(error)")]
+            return ([CheckFinding(.wrong, "\(error)")], nil)
         }
     }
 

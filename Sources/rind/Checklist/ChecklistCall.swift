@@ -35,7 +35,7 @@ enum ChecklistCall {
             case .refused(let status), .ackRefused(let status), .unexpectedStatus(let status): "status \(status)"
             default: "\(error)"
             }
-        return CheckFinding(.wrong, "\(address): \(problem) (\(error.code))", of: "point", hint: hint(error))
+        return CheckFinding(.wrong, "\(address): \(problem) (\(error.code))", hint: hint(error))
     }
 
     private func hint(_ error: BackendError) -> String {

@@ -7,7 +7,7 @@ enum ChecklistPoint: CaseIterable {
     case changedMeanwhile
     case joinedProject, movedRecord, deletedParent, oldToken, futureToken, firstDeletion, unknownType, cut, slowReader,
         failed
-    case badLine, sameKey, oldBase
+    case badLine, lostParent, sameKey, oldBase
 
     /// The point as the page has it.
     var sentence: String {
@@ -43,26 +43,36 @@ enum ChecklistPoint: CaseIterable {
             "A client that reads nothing: the backend's memory does not grow. One that disconnects: its query ends."
         case .failed: "Fail in the middle of a stream: the connection closes, without an end of the body."
         case .badLine: "Push with one bad line among good ones: nothing is applied, and the answer names the bad one."
+        case .lostParent:
+            "Push a new record whose parent does not exist, or is not seen: `rejected`, and never `conflict`."
         case .sameKey: "Push twice with one key: applied once, the same answer. With another body: 422."
         case .oldBase: "Push with an old `base`: 409. An update of a deleted record: 409. A delete of nothing: 200."
         }
     }
 
-    /// True if only pushes show whether the point holds.
-    var needsPush: Bool { [.oneLineEach, .badLine, .sameKey, .oldBase].contains(self) }
+    /// The points that a credential alone can show.
+    static let withinReach = allCases.filter { $0.beyondReach == nil }
 
-    /// The means that a credential alone does not give; nil if it is enough.
+    /// True if only pushes show whether the point holds.
+    var needsPush: Bool { [.oneLineEach, .badLine, .lostParent, .sameKey, .oldBase].contains(self) }
+
+    /// True if only a second account shows whether the point holds, and pushes of the first.
+    var needsOtherUser: Bool { self == .otherUsers || self == .movedRecord }
+
+    /// The means that credentials alone do not give; nil if they are enough.
     var beyondReach: String? {
         switch self {
-        case .emptyAccount, .confirmed, .oneLineEach, .setBack, .unknownType, .cut, .badLine, .sameKey, .oldBase: nil
-        case .otherUsers, .joinedProject, .movedRecord: "a second user"
-        case .twoSessions: "a second session"
+        case .emptyAccount, .confirmed, .oneLineEach, .setBack, .unknownType, .cut, .futureToken, .badLine, .lostParent,
+            .sameKey, .oldBase:
+            nil
+        case .otherUsers, .movedRecord: "a second user: give the field of the credential twice"
+        case .twoSessions: "a second session of the account: give the field of the credential twice"
+        case .joinedProject: "somebody who lets a second user join and leave"
         case .lateCommit: "two open transactions"
         case .laggingReplica: "a replica that can be stopped"
         case .changedMeanwhile: "a change at a known moment of a stream"
-        case .deletedParent: "a record with children"
+        case .deletedParent: "a record with children that may be deleted"
         case .oldToken: "a token older than the deletions are kept"
-        case .futureToken: "a token of before a restored backup"
         case .firstDeletion: "a type without deletions"
         case .slowReader: "a look at the backend's memory and queries"
         case .failed: "a fault inside the backend"

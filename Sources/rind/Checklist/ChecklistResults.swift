@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Backend
+
 /// Collects what became of each point of the checklist.
 struct ChecklistResults {
     private enum Outcome {
@@ -12,6 +14,8 @@ struct ChecklistResults {
     }
 
     private var outcomes: [ChecklistPoint: Outcome] = [:]
+    /// The calls that have failed, and what is left behind.
+    var failures: [CheckFinding] = []
 
     /// Notes whether a point has held once more; the first failure stays, and so does a part that was not tried.
     mutating func expect(_ condition: Bool, _ point: ChecklistPoint, or problem: @autoclosure () -> String) {
@@ -33,22 +37,37 @@ struct ChecklistResults {
         for point in points where outcomes[point] == nil { outcomes[point] = .untried(reason) }
     }
 
-    /// The points as findings, in the page's order.
-    var findings: [CheckFinding] {
-        ChecklistPoint.allCases.map { point in
-            switch outcomes[point] {
-            case .holds: CheckFinding(.ok, point.sentence, of: "point")
-            case .fails(let problem): CheckFinding(.wrong, point.sentence, of: "point", hint: problem)
-            case .partly(let reason):
-                CheckFinding(.note, "tried in part, \(reason): \(point.sentence)", of: "point")
-            case .untried(let reason):
-                CheckFinding(.note, "not tried, \(reason): \(point.sentence)", of: "point")
-            case nil:
-                CheckFinding(
-                    .note,
-                    "not tried, \(point.beyondReach.map { "needs \($0)" } ?? "an earlier point failed"): \(point.sentence)",
-                    of: "point")
-            }
+    /// Notes a call that has failed.
+    mutating func note(_ failure: ChecklistFailure, at settings: BackendSettings) {
+        failures.append(failure.call.failed(failure.cause, at: settings))
+    }
+
+    /// True if no point fails that was tried, and no call.
+    var isPassed: Bool {
+        failures.isEmpty && !outcomes.values.contains { if case .fails = $0 { true } else { false } }
+    }
+
+    /// The points in the page's order, as a table of Markdown, which tickets show as one.
+    var table: [String] {
+        let rows = ChecklistPoint.allCases.enumerated().map { index, point in
+            let (result, remark) = cells(of: point)
+            let cells = [
+                "\(index + 1)".leftPadded(to: 2), result.padded(to: 8), Self.cell(point.sentence), Self.cell(remark),
+            ]
+            return "| \(cells.joined(separator: " | ")) |"
+        }
+        return ["|  # | result   | point | what came, or is missing |", "|---:|----------|-------|---|"] + rows
+    }
+
+    private func cells(of point: ChecklistPoint) -> (result: String, remark: String) {
+        switch outcomes[point] {
+        case .holds: ("ok", "")
+        case .fails(let problem): ("wrong", problem)
+        case .partly(let reason): ("in part", reason)
+        case .untried(let reason): ("untried", reason)
+        case nil: ("untried", point.beyondReach.map { "needs \($0)" } ?? "an earlier point or call failed")
         }
     }
+
+    private static func cell(_ text: String) -> String { text.replacing("|", with: "\\|") }
 }

@@ -2,73 +2,98 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
-import Curl
 import Gateway
 import GatewayConfig
-import NIOCore
 import SyncModel
 
 extension ChecklistRun {
-    /// Tries the points of pushes with a record that is deleted again.
-    ///
-    /// - Returns: The call that failed, and what is left behind.
-    mutating func tryWriting(after everything: ChecklistStream) async throws(BackendError) -> [CheckFinding] {
-        let points = ChecklistPoint.allCases.filter(\.needsPush)
-        guard client.settings.streamPush != nil else {
-            results.leave(
-                points, because: "the configuration pushes by calls, which 'rind conform --write' tries at a gateway")
-            return []
+    /// Tries the points of pushes with records that are deleted again.
+    mutating func tryWriting(after everything: ChecklistStream) async throws(ChecklistFailure) {
+        guard settings.streamPush != nil else {
+            return results.leave(
+                writtenPoints,
+                because: "the configuration pushes by calls, which 'rind conform --write' tries at a gateway")
         }
-        guard let scratch = ScratchRecord(configuration, everything, random: Randomness.system.next()) else {
-            results.leave(points, because: "no table has ids of apps, a column of text, and a record or no reference")
-            return []
+        try await other?.forgetAll()
+        othersView = try await other?.news()
+        // What both see may be theirs together, and so may what is made like it.
+        let own = everything.records(unknownTo: othersView)
+        guard let scratch = ScratchRecord(configuration, own, random: Randomness.system.next()) else {
+            return results.leave(
+                writtenPoints, because: "no table has ids of apps, a column of text, and a record or no reference")
         }
-        var findings: [CheckFinding] = []
-        var mayExist = false
-        do throws(BackendError) { try await tryPushes(of: scratch, mayExist: &mayExist) } catch {
-            findings.append(made.failed(error, at: client.settings))
+        try await using(scratch) { run, mayExist throws(ChecklistFailure) in
+            try await run.tryPushes(of: scratch, mayExist: &mayExist)
         }
-        if mayExist, let answer = try? await push([scratch.operation(.delete)]) { mayExist = !Self.isApplied(answer) }
-        guard mayExist else { return findings }
-        return findings + [
-            CheckFinding(
-                .wrong, "the record of the check cannot be deleted", of: "point",
-                hint: "left behind: '\(scratch.id)' of '\(scratch.table.name)', which has to be deleted")
-        ]
+        try await tryLostParent(everything)
+        try await tryMoving(everything)
     }
 
-    /// Makes, changes and deletes the record; `mayExist` says whether it may be there, also if this throws.
-    private mutating func tryPushes(of scratch: ScratchRecord, mayExist: inout Bool) async throws(BackendError) {
-        let key = Self.key()
-        let created: StreamPushResult
-        do throws(BackendError) { created = try await push([scratch.operation(.create, text: 1)], key: key) } catch {
-            mayExist = error.isOutcomeUnknown
+    /// Lets the body push a record, and deletes it; what is left behind is a failure of its own.
+    ///
+    /// The body says whether the record may be there, also if it throws.
+    mutating func using(
+        _ scratch: ScratchRecord,
+        _ body: (inout Self, _ mayExist: inout Bool) async throws(ChecklistFailure) -> Void
+    ) async throws(ChecklistFailure) {
+        var (mayExist, failure) = (false, ChecklistFailure?.none)
+        do throws(ChecklistFailure) { try await body(&self, &mayExist) } catch { failure = error }
+        if mayExist, let answer = try? await session.push([scratch.operation(.delete)]) { mayExist = !answer.isApplied }
+        if mayExist {
+            results.failures.append(
+                CheckFinding(
+                    .wrong, "the record of the check cannot be deleted",
+                    hint: "left behind: '\(scratch.id)' of '\(scratch.table.name)', which has to be deleted"))
+        }
+        if let failure { throw failure }
+        _ = try await session.news()
+    }
+
+    /// Makes the record, and notes whether it may be there.
+    mutating func create(
+        _ scratch: ScratchRecord, key: String = ChecklistSession.key(), mayExist: inout Bool
+    ) async throws(ChecklistFailure) -> StreamPushResult {
+        do throws(ChecklistFailure) {
+            let answer = try await session.push([scratch.operation(.create, text: 1)], key: key)
+            mayExist = answer.isApplied
+            return answer
+        } catch {
+            mayExist = error.cause.isOutcomeUnknown
             throw error
         }
-        mayExist = Self.isApplied(created)
+    }
+
+    /// Makes, changes and deletes the record.
+    private mutating func tryPushes(
+        of scratch: ScratchRecord, mayExist: inout Bool
+    ) async throws(ChecklistFailure) {
+        let key = ChecklistSession.key()
+        let created = try await create(scratch, key: key, mayExist: &mayExist)
         guard mayExist else {
             return results.expect(
-                false, .oneLineEach, or: "the create of '\(scratch.table.name)' was refused: \(Self.words(created))")
+                false, .oneLineEach, or: "the create of '\(scratch.table.name)' was refused: \(created.words)")
         }
         let base = try await expectOne(.oneLineEach, "after the create", of: scratch, text: 1)
+        try await expectUnseen(scratch, "a record that the first user made")
         try await trySameKey(key, scratch, first: created)
-        for number in 2...4 { _ = try await push([scratch.operation(.update, text: number)]) }
+        for number in 2...4 { _ = try await session.push([scratch.operation(.update, text: number)]) }
         _ = try await expectOne(.oneLineEach, "after three updates", of: scratch, text: 4)
         try await tryBadLine(scratch)
         try await tryOldBase(base, of: scratch)
         mayExist = !(try await tryDeleting(scratch))
+        try await expectUnseen(scratch, "the delete of a record of the first user")
     }
 
     /// Updates the record with the token of its create, which three updates have followed.
-    private mutating func tryOldBase(_ base: String?, of scratch: ScratchRecord) async throws(BackendError) {
+    private mutating func tryOldBase(_ base: String?, of scratch: ScratchRecord) async throws(ChecklistFailure) {
         if scratch.table.conflicts != .backend {
             results.leavePart(
                 of: .oldBase, because: "no base is sent with 'conflicts = \(scratch.table.conflicts.rawValue)'")
         } else if let base {
-            let answer = try await push([scratch.operation(.update, text: 6, base: base)])
+            let answer = try await session.push([scratch.operation(.update, text: 6, base: base)])
             results.expect(
-                Self.outcomes(answer) == [.conflict], .oldBase,
-                or: "an update with the base of before three updates: \(Self.words(answer))")
+                answer.outcomes == [.conflict], .oldBase,
+                or: "an update with the base of before three updates: \(answer.words)")
         } else {
             results.leavePart(of: .oldBase, because: "the create has brought no token")
         }
@@ -76,102 +101,92 @@ extension ChecklistRun {
 
     private mutating func trySameKey(
         _ key: String, _ scratch: ScratchRecord, first: StreamPushResult
-    ) async throws(BackendError) {
-        let again = try await push([scratch.operation(.create, text: 1)], key: key)
-        results.expect(again == first, .sameKey, or: "the second answer: \(Self.words(again))")
-        let other = Self.lines([scratch.operation(.create, text: 5)])
-        make(.push)
-        let status = try await client.probePush(other, key: key, credentials).status
+    ) async throws(ChecklistFailure) {
+        let again = try await session.push([scratch.operation(.create, text: 1)], key: key)
+        results.expect(again == first, .sameKey, or: "the second answer: \(again.words)")
+        let status = try await session.status(toPush: [scratch.operation(.create, text: 5)], key: key)
         results.expect(status == 422, .sameKey, or: "another body with the key: status \(status)")
-        let news = try await self.news()
-        results.expect(news.records.isEmpty, .sameKey, or: "\(news.summary) came, and nothing was to be applied")
+        try await expectNothing(.sameKey)
     }
 
-    private mutating func tryBadLine(_ scratch: ScratchRecord) async throws(BackendError) {
+    private mutating func tryBadLine(_ scratch: ScratchRecord) async throws(ChecklistFailure) {
         var bad = scratch.operation(.update, text: 5)
         bad.table = "rind_checklist"
-        let answer = try await push([scratch.operation(.update, text: 5), bad])
+        let answer = try await session.push([scratch.operation(.update, text: 5), bad])
         guard case .refused(let lines) = answer else {
             return results.expect(false, .badLine, or: "a line of an unknown table was applied")
         }
-        results.expect(lines.map(\.line) == [1], .badLine, or: "the bad line is 1: \(Self.words(answer))")
-        let news = try await self.news()
-        results.expect(news.records.isEmpty, .badLine, or: "\(news.summary) came, and nothing was to be applied")
+        results.expect(lines.map(\.line) == [1], .badLine, or: "the bad line is 1: \(answer.words)")
+        try await expectNothing(.badLine)
     }
 
     /// Deletes the record, and then tries what becomes of changes to it.
     ///
     /// - Returns: True if the record is not there in the end.
-    private mutating func tryDeleting(_ scratch: ScratchRecord) async throws(BackendError) -> Bool {
-        let deleted = try await push([scratch.operation(.delete)])
-        results.expect(Self.isApplied(deleted), .oneLineEach, or: "the delete: \(Self.words(deleted))")
+    private mutating func tryDeleting(_ scratch: ScratchRecord) async throws(ChecklistFailure) -> Bool {
+        let deleted = try await session.push([scratch.operation(.delete)])
+        results.expect(deleted.isApplied, .oneLineEach, or: "the delete: \(deleted.words)")
         _ = try await expectOne(.oneLineEach, "after the delete", of: scratch, text: nil)
-        let again = try await push([scratch.operation(.delete)])
-        results.expect(Self.isApplied(again), .oldBase, or: "a delete of nothing: \(Self.words(again))")
-        let updated = try await push([scratch.operation(.update, text: 7)])
+        let again = try await session.push([scratch.operation(.delete)])
+        results.expect(again.isApplied, .oldBase, or: "a delete of nothing: \(again.words)")
+        let updated = try await session.push([scratch.operation(.update, text: 7)])
         results.expect(
-            [[.missing], [.conflict]].contains(Self.outcomes(updated)), .oldBase,
-            or: "an update of a deleted record: \(Self.words(updated))")
-        var isGone = Self.isApplied(deleted) || Self.isApplied(again)
-        if Self.isApplied(updated) { isGone = Self.isApplied(try await push([scratch.operation(.delete)])) }
-        _ = try await news()
-        return isGone
+            [[.missing], [.conflict]].contains(updated.outcomes), .oldBase,
+            or: "an update of a deleted record: \(updated.words)")
+        guard updated.isApplied else { return deleted.isApplied || again.isApplied }
+        return try await session.push([scratch.operation(.delete)]).isApplied
     }
 
-    /// Expects one line, with the record.
+    /// Makes a record under a parent that does not exist.
+    private mutating func tryLostParent(_ everything: ChecklistStream) async throws(ChecklistFailure) {
+        guard
+            var child = ScratchRecord(
+                configuration, everything.records, random: Randomness.system.next(), needsParent: true)
+        else {
+            return results.leave(
+                [.lostParent], because: "no table has ids of apps, a column of text, a reference, and a record")
+        }
+        child.put(under: child.id)
+        try await using(child) { [child] run, mayExist throws(ChecklistFailure) in
+            let answer = try await run.create(child, mayExist: &mayExist)
+            if answer.isApplied {
+                run.results.leavePart(of: .lostParent, because: "the backend takes a record with any parent")
+            } else {
+                run.results.expect(
+                    [[.rejected], [.missing]].contains(answer.outcomes), .lostParent,
+                    or: "the create of '\(child.table.name)': \(answer.words)")
+            }
+        }
+    }
+
+    /// Expects one line, with the record; a stream that is behind the push is asked again for a while.
     ///
     /// - Returns: The line's token.
     private mutating func expectOne(
         _ point: ChecklistPoint, _ moment: String, of scratch: ScratchRecord, text number: Int?
-    ) async throws(BackendError) -> String? {
-        let news = try await self.news()
+    ) async throws(ChecklistFailure) -> String? {
+        let (news, lag) = try await session.awaitNews()
+        if let lag, !news.records.isEmpty {
+            results.leavePart(
+                of: .laggingReplica,
+                because: "a stream was \(lag.milliseconds) ms behind a push: [ledger] settle must be much longer")
+        }
         let isRight = news.records.count == 1 && news.records.allSatisfy { scratch.isBrought(by: $0, text: number) }
         results.expect(isRight, point, or: "\(moment) came \(news.fault ?? news.summary)")
         return news.records.first?.checkpoint.token
     }
 
-    /// Reads what is new, and confirms it.
-    private mutating func news() async throws(BackendError) -> ChecklistStream {
-        let news = try await stream()
-        try await confirm(news.lines)
-        return news
+    /// Expects that nothing is new.
+    private mutating func expectNothing(_ point: ChecklistPoint) async throws(ChecklistFailure) {
+        let news = try await session.news()
+        results.expect(news.records.isEmpty, point, or: "\(news.summary) came, and nothing was to be applied")
     }
 
-    private mutating func push(
-        _ operations: [StreamPushOperation], key: String = key()
-    ) async throws(BackendError) -> StreamPushResult {
-        make(.push)
-        return try await client.pushStream(
-            .bytes(Self.lines(operations)), count: operations.count, key: key, credentials)
-    }
-
-    private static func lines(_ operations: [StreamPushOperation]) -> ByteBuffer {
-        var lines = ByteBuffer()
-        for operation in operations { operation.append(to: &lines) }
-        return lines
-    }
-
-    private static func key() -> String { "rind-checklist-\(String(Randomness.system.next(), radix: 36))" }
-
-    private static func isApplied(_ answer: StreamPushResult) -> Bool {
-        if case .applied = answer { true } else { false }
-    }
-
-    private static func outcomes(_ answer: StreamPushResult) -> [StreamPushLine.Outcome] {
-        switch answer {
-        case .applied(let lines), .refused(let lines): lines.map(\.outcome)
-        }
-    }
-
-    /// Returns the answer in words.
-    private static func words(_ answer: StreamPushResult) -> String {
-        switch answer {
-        case .applied: "it was applied"
-        case .refused(let lines):
-            lines.map {
-                "line \($0.line) \($0.outcome.rawValue)" + ($0.message.map { ", '\($0.shown(upTo: 100))'" } ?? "")
-            }
-            .joined(separator: "; ")
-        }
+    /// Expects that the other user gets nothing of the record.
+    private mutating func expectUnseen(_ scratch: ScratchRecord, _ what: String) async throws(ChecklistFailure) {
+        guard let news = try await other?.news() else { return }
+        results.expect(
+            !news.records.contains { $0.table == scratch.tableIndex && $0.recordID == scratch.id }, .otherUsers,
+            or: "\(what) of '\(scratch.table.name)' came to the second one")
     }
 }

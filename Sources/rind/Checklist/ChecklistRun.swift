@@ -4,95 +4,65 @@
 import Backend
 import Gateway
 import GatewayConfig
+import SyncMachines
 import SyncModel
 
-/// Tries the points of the backend's checklist that one session of a test account can show.
-///
-/// It moves the session's checkpoints as a device would, so no device may use the session.
+/// Tries the points of the backend's checklist that sessions of test accounts can show.
 struct ChecklistRun {
     let configuration: Configuration
-    let client: BackendClient
-    let credentials: ForwardedCredentials
+    let settings: BackendSettings
+    var session: ChecklistSession
+    /// The session of another user; nil if no credential of one was given.
+    var other: ChecklistSession?
+    /// The stream of the other user.
+    var othersView: ChecklistStream?
+    private var secondSession: ChecklistSession?
     var results = ChecklistResults()
-    /// The call that was made last: the one that an error is about.
-    private(set) var made = ChecklistCall.stream
-    /// The position of the session, in style `request` only; in style `server` the backend keeps it.
-    private var vector = CheckpointVector()
 
-    /// Creates a run with a credential; no call is made.
-    init(_ configuration: Configuration, client: BackendClient, _ credentials: ForwardedCredentials) {
+    /// Creates a run with one or two credentials; no call is made.
+    init(
+        _ configuration: Configuration, settings: BackendSettings, _ session: ChecklistSession,
+        second: SecondAccount? = nil
+    ) {
         self.configuration = configuration
-        self.client = client
-        self.credentials = credentials
+        self.settings = settings
+        self.session = session
+        switch second {
+        case .session(let session): secondSession = session
+        case .user(let session): other = session
+        case nil: break
+        }
     }
-
-    private var types: [String] { configuration.schema.requestTypes(at: configuration.schema.version) }
 
     /// Tries the points one after the other; with `writes` those of pushes, too.
-    ///
-    /// - Returns: A finding for each point, and one for the call that ended the run early, if one did.
-    mutating func run(writes: Bool) async -> [CheckFinding] {
-        if client.settings.checkpoints == .server, client.settings.forget == nil {
-            results.leave(
-                ChecklistPoint.allCases.filter { $0.beyondReach == nil }, because: "needs the call [backend] forget")
-            return results.findings
+    mutating func run(writes: Bool) async -> ChecklistResults {
+        if settings.checkpoints == .server, settings.forget == nil {
+            results.leave(ChecklistPoint.withinReach, because: "needs the call [backend] forget")
+            return results
         }
-        var further: [CheckFinding] = []
-        do throws(BackendError) {
-            let everything = try await tryReading()
-            if let everything, writes { further += try await tryWriting(after: everything) }
-        } catch {
-            further.append(made.failed(error, at: client.settings))
-        }
-        if !writes { results.leave(ChecklistPoint.allCases.filter(\.needsPush), because: "needs --write") }
-        return results.findings + further
-    }
-
-    /// Notes which call is made next.
-    mutating func make(_ call: ChecklistCall) { made = call }
-
-    /// Reads the stream, or its first lines, from where the session is.
-    mutating func stream(upTo count: Int = .max) async throws(BackendError) -> ChecklistStream {
-        make(.stream)
-        return try await ChecklistStream(
-            try await client.openStream(types: types, vector: vector, credentials), configuration, upTo: count)
-    }
-
-    /// Confirms lines, or sets their namespaces back to them.
-    mutating func confirm(_ lines: [ChecklistStream.Line]) async throws(BackendError) {
-        var newest = CheckpointVector()
-        for line in lines { newest.advance(to: line.checkpoint) }
-        make(.acknowledgement)
-        if client.settings.checkpoints == .server {
-            for batch in client.ackBatches(of: newest.namespaces.compactMap { newest[$0] }) {
-                try await client.acknowledge(batch, credentials)
+        do throws(ChecklistFailure) {
+            if let everything = try await tryReading() {
+                try await tryTwoSessions(everything)
+                if writes { try await tryWriting(after: everything) }
+                // The last, since a backend that takes such a token may give nothing afterwards.
+                try await tryFutureToken(everything)
             }
-        } else {
-            for namespace in newest.namespaces { vector[namespace] = newest[namespace] }
-        }
+        } catch { results.note(error, at: settings) }
+        if !writes { results.leave(writtenPoints, because: "needs --write") }
+        return results
     }
 
-    private mutating func forget(_ namespace: String) async throws(BackendError) {
-        make(.forget)
-        if client.settings.checkpoints == .server {
-            try await client.forget(namespaces: [namespace], credentials)
-        } else {
-            vector[namespace] = nil
-        }
-    }
-
-    private mutating func forgetAll() async throws(BackendError) {
-        make(.forget)
-        if client.settings.checkpoints == .server { try await client.forgetAll(credentials) }
-        vector = CheckpointVector()
+    /// The points that only pushes show.
+    var writtenPoints: [ChecklistPoint] {
+        ChecklistPoint.allCases.filter { $0.needsPush || other != nil && $0.needsOtherUser }
     }
 
     /// Tries the points that need no push.
     ///
     /// - Returns: The whole stream; nil if it cannot be read, so that nothing else can be tried.
-    private mutating func tryReading() async throws(BackendError) -> ChecklistStream? {
-        try await forgetAll()
-        let everything = try await stream()
+    private mutating func tryReading() async throws(ChecklistFailure) -> ChecklistStream? {
+        try await session.forgetAll()
+        let everything = try await session.stream()
         if let fault = everything.fault {
             results.expect(false, .confirmed, or: "before that, \(fault)")
             return nil
@@ -104,32 +74,27 @@ struct ChecklistRun {
             results.expect(everything.completeToken != nil, .emptyAccount, or: everything.summary)
         }
         try await tryConfirming(everything)
-        try await tryUnknownType()
+        let status = try await session.status(toType: "RindChecklistV1")
+        results.expect(status == 400, .unknownType, or: "status \(status) to the type RindChecklistV1")
         if everything.records.count > 1 {
             try await trySettingBack(everything)
             try await tryCutting(everything)
         } else {
             results.leave([.setBack, .cut], because: "the account has less than two records")
         }
-        try await confirm(everything.lines)
+        try await session.confirm(everything.lines)
         return everything
     }
 
-    private mutating func tryConfirming(_ everything: ChecklistStream) async throws(BackendError) {
-        try await confirm(everything.lines)
-        let again = try await stream()
+    private mutating func tryConfirming(_ everything: ChecklistStream) async throws(ChecklistFailure) {
+        try await session.confirm(everything.lines)
+        let again = try await session.stream()
         results.expect(
             again.fault == nil && again.lines.count == 1, .confirmed, or: again.fault ?? "\(again.summary) came")
-        try await confirm(again.lines)
+        try await session.confirm(again.lines)
     }
 
-    private mutating func tryUnknownType() async throws(BackendError) {
-        make(.stream)
-        let answer = try await client.probeStream(types: types + ["RindChecklistV1"], credentials)
-        results.expect(answer.status == 400, .unknownType, or: "status \(answer.status) to the type RindChecklistV1")
-    }
-
-    private mutating func trySettingBack(_ everything: ChecklistStream) async throws(BackendError) {
+    private mutating func trySettingBack(_ everything: ChecklistStream) async throws(ChecklistFailure) {
         // A backfill, which a line without data ends, goes back to another line than its own.
         let backfills = Set(everything.lines.filter { $0.table == nil }.map(\.checkpoint.namespace))
         let lines = everything.records.filter { !backfills.contains($0.checkpoint.namespace) }
@@ -138,8 +103,8 @@ struct ChecklistRun {
         guard let (namespace, own) = groups.min(by: { $0.key < $1.key }), let first = own.first else {
             return results.leave([.setBack], because: "no type has two records")
         }
-        try await confirm([first])
-        let later = try await stream()
+        try await session.confirm([first])
+        let later = try await session.stream()
         let missing = Set(own.dropFirst().map(\.content)).subtracting(later.records.map(\.content))
         results.expect(
             missing.isEmpty, .setBack,
@@ -147,22 +112,22 @@ struct ChecklistRun {
         results.expect(
             !later.lines.contains { $0.checkpoint == first.checkpoint }, .setBack,
             or: "\(namespace) was set back to its first line, which came again")
-        try await forget(namespace)
-        let all = try await stream()
+        try await session.forget(namespace)
+        let all = try await session.stream()
         let lost = Set(own.map(\.content)).subtracting(all.records.map(\.content))
         results.expect(
             lost.isEmpty, .setBack,
             or: "\(namespace) was forgotten, and \(lost.count) of \(own.count) lines did not come")
-        try await confirm(everything.lines)
+        try await session.confirm(everything.lines)
     }
 
-    private mutating func tryCutting(_ everything: ChecklistStream) async throws(BackendError) {
-        try await forgetAll()
+    private mutating func tryCutting(_ everything: ChecklistStream) async throws(ChecklistFailure) {
+        try await session.forgetAll()
         // Whether its end is still on the way when the rest of a stream is dropped depends on the network.
         results.leavePart(of: .cut, because: "half of a stream was dropped, and no line broken off")
-        let beginning = try await stream(upTo: everything.lines.count / 2).lines
-        try await confirm(beginning)
-        let rest = try await stream()
+        let beginning = try await session.stream(upTo: everything.lines.count / 2).lines
+        try await session.confirm(beginning)
+        let rest = try await session.stream()
         let confirmed = Set(beginning.map(\.checkpoint))
         let repeated = rest.records.filter { confirmed.contains($0.checkpoint) }
         results.expect(
@@ -172,6 +137,43 @@ struct ChecklistRun {
         results.expect(
             missing.isEmpty && rest.fault == nil, .cut,
             or: rest.fault ?? "\(missing.count) lines that were not confirmed did not come after a cut")
-        try await confirm(rest.lines)
+        try await session.confirm(rest.lines)
+    }
+
+    /// Lets another session of the user begin at nothing, and then this one.
+    private mutating func tryTwoSessions(_ everything: ChecklistStream) async throws(ChecklistFailure) {
+        guard var second = secondSession else { return }
+        func expect(_ stream: ChecklistStream, toHave count: Int, _ text: String) {
+            let came = stream.fault ?? "\(stream.records.count) of \(count) records came"
+            results.expect(stream.records.count == count, .twoSessions, or: "\(text): \(came)")
+        }
+        let count = everything.records.count
+        try await second.forgetAll()
+        expect(try await session.stream(), toHave: 0, "the second session was set back, and to the first")
+        expect(try await second.news(), toHave: count, "the second session was set back")
+        try await session.forgetAll()
+        expect(try await second.stream(), toHave: 0, "the first session was set back, and to the second")
+        expect(try await session.news(), toHave: count, "the first session was set back")
+    }
+
+    /// Presents a token ahead of all that the backend has given out, which it has to refuse, or to answer with a reset.
+    private mutating func tryFutureToken(_ everything: ChecklistStream) async throws(ChecklistFailure) {
+        guard let last = everything.lines.last?.checkpoint, let ahead = TokenAge.ahead(of: last.token) else {
+            return results.leave([.futureToken], because: "no part of the complete token counts or tells a time")
+        }
+        do throws(ChecklistFailure) {
+            try await session.confirm(CheckpointVector([last.namespace: ahead]))
+            let stream = try await session.stream()
+            results.expect(
+                stream.resetToken != nil, .futureToken,
+                or: "after '\(ahead.shown(upTo: 80))' came \(stream.fault ?? stream.summary)")
+            if settings.checkpoints == .server, let reset = stream.resetToken {
+                try await session.confirm(CheckpointVector([reset.namespace: reset.token]))
+            }
+        } catch {
+            guard error.isAboutTokens else { throw error }
+            results.expect(true, .futureToken, or: "")
+        }
+        try await session.forgetAll()
     }
 }

@@ -20,6 +20,12 @@ struct ChecklistStream {
         var isDeletion = false
         /// The record as the app would get it, or the deleted record's id as JSON.
         var content: [UInt8] = []
+
+        /// The id of the record; nil if the line has none.
+        var recordID: String? {
+            let value = try? JSONValue.parse(content)
+            return isDeletion ? value?.string : value?["id"]?.string
+        }
     }
 
     /// The most lines that are read: a test account should have less.
@@ -30,6 +36,8 @@ struct ChecklistStream {
     private(set) var completeToken: String?
     /// The reason why the stream could not be read as a whole; nil if there is none.
     private(set) var fault: String?
+    /// The token of a reset, which the backend demands instead of a stream; nil if none came.
+    private(set) var resetToken: Checkpoint?
 
     private var projector: LineProjector
 
@@ -55,6 +63,17 @@ struct ChecklistStream {
     /// The lines that bring or delete records.
     var records: [Line] { lines.filter { $0.table != nil } }
 
+    /// Returns the lines of records of which another stream has none.
+    func records(unknownTo other: ChecklistStream?) -> [Line] {
+        let known = Set((other?.records ?? []).map { [$0.table.map(String.init), $0.recordID] })
+        return records.filter { !known.contains([$0.table.map(String.init), $0.recordID]) }
+    }
+
+    /// Returns the ids of the records of a table that came.
+    func ids(of table: Int) -> Set<String> {
+        Set(records.filter { $0.table == table && !$0.isDeletion }.compactMap(\.recordID))
+    }
+
     /// The first lines as one says them: their number and types.
     var summary: String {
         let types = lines.prefix(5).map { $0.type.shown(upTo: 60) }.joined(separator: ", ")
@@ -79,6 +98,7 @@ struct ChecklistStream {
         let result = projector.project(bytes, into: &output)
         if result == .reset {
             fault = "the backend demands a reset: sign in anew"
+            resetToken = projector.resetToken.map { Checkpoint(token: $0, lineType: projector.lastType ?? "") }
             return
         }
         guard let type = projector.lastType, let checkpoint = projector.lastCheckpoint else {

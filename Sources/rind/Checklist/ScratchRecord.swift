@@ -15,17 +15,26 @@ struct ScratchRecord {
     /// The column of text that is changed.
     private let column: String
     /// The record as an app would push it, without its id.
-    private let columns: [JSONValue.Member]
+    private var columns: [JSONValue.Member]
+    /// The column that names a parent, and the parent's table; nil if none was asked for.
+    private let reference: (column: String, table: Int)?
 
-    /// Chooses a table whose ids are made by apps; nil if none fits.
+    /// The table of the parents.
+    var parentTable: Int? { reference?.table }
+
+    /// Chooses a table whose ids are made by apps, and with `needsParent` one with a reference; nil if none fits.
     ///
     /// A record of the stream is copied if there is one, since a backend may want what the configuration does not tell.
-    init?(_ configuration: Configuration, _ stream: ChecklistStream, random: UInt64) {
+    init?(
+        _ configuration: Configuration, _ records: [ChecklistStream.Line], random: UInt64, needsParent: Bool = false
+    ) {
         let tables = configuration.schema.tables
         let fitting = tables.indices.compactMap { index -> (index: Int, example: JSONValue?, rank: Int)? in
             let table = tables[index]
-            guard !table.hasOwnIDs, table.idType == .text, Self.textColumn(of: table) != nil else { return nil }
-            let line = stream.records.last { $0.table == index && !$0.isDeletion }
+            guard !table.hasOwnIDs, table.idType == .text, Self.textColumn(of: table) != nil,
+                !needsParent || Self.reference(of: table, in: tables) != nil
+            else { return nil }
+            let line = records.last { $0.table == index && !$0.isDeletion }
             let example = line.flatMap { try? JSONValue.parse($0.content) }
             let references = table.columns.count { $0.reference != nil } + table.parents.count
             if example == nil, references > 0 { return nil }
@@ -37,12 +46,33 @@ struct ScratchRecord {
         tableIndex = best.index
         table = tables[best.index]
         self.column = column
+        reference = needsParent ? Self.reference(of: table, in: tables) : nil
         // What is null gets the default of its column.
         columns = table.columns.filter { $0.name != column }.map { column in
             JSONValue.Member(column.name, best.example?[column.name] ?? .null)
         }
         let digits = String(random % 2_821_109_907_456, radix: 36)
         id = "rindtest" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    private static func reference(of table: Table, in tables: [Table]) -> (column: String, table: Int)? {
+        for column in table.columns where !column.isReadonly && column.outgoingPath != nil {
+            guard let index = tables.firstIndex(where: { $0.name == column.reference }), tables[index].idType == .text
+            else { continue }
+            return (column.name, index)
+        }
+        return nil
+    }
+
+    /// Gives the record another parent, if a reference was asked for.
+    mutating func put(under parent: String) {
+        guard let reference else { return }
+        columns = columns.map { $0.name == reference.column ? JSONValue.Member($0.name, .string(parent)) : $0 }
+    }
+
+    /// Returns an update of the parent alone.
+    func move(under parent: String) -> StreamPushOperation {
+        operation(.update, [JSONValue.Member(reference?.column ?? column, .string(parent))])
     }
 
     private static func textColumn(of table: Table) -> String? {
@@ -57,8 +87,13 @@ struct ScratchRecord {
     /// Returns an operation on the record; an update changes only the text.
     func operation(_ kind: OperationKind, text number: Int = 0, base: String? = nil) -> StreamPushOperation {
         let own = JSONValue.Member(column, .string(text(number)))
-        let record = JSONValue.object(kind == .create ? columns + [own] : [own])
-        let data = kind == .delete ? nil : RecordSanitizer(table: table).sanitize(record).data.serialised
+        return operation(kind, kind == .create ? columns + [own] : [own], base: base)
+    }
+
+    private func operation(
+        _ kind: OperationKind, _ columns: [JSONValue.Member], base: String? = nil
+    ) -> StreamPushOperation {
+        let data = kind == .delete ? nil : RecordSanitizer(table: table).sanitize(.object(columns)).data.serialised
         var key = JSONValue.object([])
         let path = (table.ids.first { $0.types.isEmpty } ?? table.ids.first)?.paths.first ?? Path(name: "id")
         key.set(.string(id), at: path.steps[...])
