@@ -297,7 +297,9 @@ package struct StreamIntake: Sendable {
             counts.unresolvedDeletes += 1
             return
         }
-        collected.delete(link, digest: digest, sequence: UInt64(counts.lines))
+        collected.delete(
+            link, digest: digest, sequence: UInt64(counts.lines),
+            isOrdered: rowNamespaces[link.table] == projector.namespaceNumber)
     }
 
     private mutating func quarantine(_ line: UnsafeRawBufferPointer, _ scope: QuarantineScope) {

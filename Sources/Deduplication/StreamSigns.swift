@@ -43,10 +43,28 @@ package struct StreamSigns: Hashable, Sendable {
     package private(set) var blindTables: Set<Int> = []
     /// True if a line came whose table is unknown, or if too many ids would have to be remembered.
     package private(set) var isBlind = false
-    /// The deletions by the digest of a value, each with the sequence of its newest line.
-    ///
-    /// Records that the deletion's feed brings later stay.
-    package private(set) var deletions: [Link: [UInt64: UInt64]] = [:]
+    /// The newest line that deletes every record of a feed whose link has a digest.
+    package struct LinkDeletion: Hashable, Sendable {
+        /// The sequence of the line.
+        package var sequence: UInt64
+        /// The sequence of the last line before the rows that count against the deletion: those behind it and, as with
+        /// deletions of one record (``RecordGroup``), those before it in the same part of a request.
+        package var spares: UInt64
+        /// The sequence of the last line before the rows that contradict the deletion, which is behind them.
+        package var contradicts: UInt64
+
+        /// Creates a deletion in the order of its lines: only rows behind it count against it.
+        package init(ordered sequence: UInt64) { (self.sequence, spares, contradicts) = (sequence, sequence, sequence) }
+
+        /// Returns true if a row counts against the deletion; 0 is no row.
+        package func spares(_ row: UInt64) -> Bool { row > spares }
+
+        /// Returns true if only a comparison can tell whether a row is newer than the deletion.
+        package func contradicts(_ row: UInt64) -> Bool { row > contradicts && row < sequence }
+    }
+
+    /// The deletions by the digest of a value.
+    package private(set) var deletions: [Link: [UInt64: LinkDeletion]] = [:]
     /// The tables of which more values were named than are remembered.
     package private(set) var overflowed: Set<Int> = []
     /// The number of lines that had come before each stream request and each part of one.
@@ -110,8 +128,9 @@ package struct StreamSigns: Hashable, Sendable {
         return lines.sequence > max(group.deletion?.sequence ?? 0, group.upsert?.sequence ?? 0) ? lines : nil
     }
 
-    /// Notes a line that deletes every record of a feed whose link has a digest.
-    package mutating func delete(_ link: Link, digest: UInt64, sequence: UInt64) {
+    /// Notes a line that deletes every record of a feed whose link has a digest; `isOrdered` if rows of the table and the
+    /// line are of one namespace, so that their order counts.
+    package mutating func delete(_ link: Link, digest: UInt64, sequence: UInt64, isOrdered: Bool) {
         if deletions[link]?[digest] == nil {
             guard digests < Self.maximumDeletions else {
                 overflowed.insert(link.table)
@@ -119,6 +138,11 @@ package struct StreamSigns: Hashable, Sendable {
             }
             digests += 1
         }
-        deletions[link, default: [:]][digest] = sequence
+        var deletion = LinkDeletion(ordered: sequence)
+        if !isOrdered {
+            deletion.spares = beginning(ofPartOf: sequence)
+            deletion.contradicts = beginning(ofRequestOf: sequence)
+        }
+        deletions[link, default: [:]][digest] = deletion
     }
 }

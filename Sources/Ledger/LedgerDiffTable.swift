@@ -106,8 +106,8 @@ struct LedgerDiffTable {
             }
         }
         if asked.allSatisfy({ !plan.compared.contains($0) }) { rules.comparedFeeds = [] }
-        rules.deletions = input.signs.deletions.filter { $0.key.table == index }.map { link, sequences in
-            .init(link: link.link, feed: FeedSet(feed: link.feed), sequences: sequences)
+        rules.deletions = input.signs.deletions.filter { $0.key.table == index }.map { link, lines in
+            .init(link: link.link, feed: FeedSet(feed: link.feed), lines: lines)
         }
         notes =
             isLedgered && !plan.isFirst

@@ -116,8 +116,8 @@ struct RecordVerdict: Hashable {
         var link: Int
         /// The feed, as a set.
         var feed: FeedSet
-        /// The number of the newest delete line, by the digest of the value.
-        var sequences: [UInt64: UInt64]
+        /// The deletions by the digest of the value.
+        var lines: [UInt64: StreamSigns.LinkDeletion]
     }
 
     /// Returns true if the ledger's hash of a record that came by these feeds is that of the content on the device.
@@ -141,11 +141,12 @@ struct RecordVerdict: Hashable {
         feeds = before.subtracting(rules.comparedFeeds).intersection(group?.remaining ?? .all).union(added)
         let upsert = group?.upsert
         let links = upsert == nil ? known.links : group?.links ?? []
-        var isNamed = group?.deletion != nil
+        var (isNamed, isContradicted) = (group?.deletion != nil, group?.isContested == true)
         for deletions in rules.deletions where deletions.link < links.count {
-            guard let sequence = deletions.sequences[links[deletions.link]],
-                sequence > group?.lastUpsert(by: deletions.feed) ?? 0
-            else { continue }
+            guard let line = deletions.lines[links[deletions.link]] else { continue }
+            let row = group?.lastUpsert(by: deletions.feed) ?? 0
+            isContradicted = isContradicted || line.contradicts(row)
+            guard !line.spares(row) else { continue }
             feeds.subtract(deletions.feed)
             isNamed = true
         }
@@ -174,7 +175,7 @@ struct RecordVerdict: Hashable {
         } else {
             outcome = Self.end(known, isNamed: isNamed, rules)
         }
-        isDoubtful = isDoubtful || group?.isContested == true
+        isDoubtful = isDoubtful || isContradicted
     }
 
     /// Returns the feeds that a held record came by; all of them if they are unknown.

@@ -164,7 +164,7 @@ extension LedgerDiffBench {
             lines += 1
             signs.delete(
                 .init(table: place(table), link: link, feed: feed),
-                digest: IDHash(id: value, key: LedgerDiffBench.key).link, sequence: lines)
+                digest: IDHash(id: value, key: LedgerDiffBench.key).link, sequence: lines, isOrdered: true)
         }
 
         /// A line that cannot be read; nil where not even the id can.

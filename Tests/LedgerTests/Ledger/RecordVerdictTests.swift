@@ -277,7 +277,7 @@ import Testing
 
     @Test func `a line that deletes by a column takes what came before it and nothing that came after`() {
         var rules = RecordVerdict.Rules()
-        rules.deletions = [.init(link: 0, feed: 1, sequences: [7: 2])]
+        rules.deletions = [.init(link: 0, feed: 1, lines: [7: .init(ordered: 2)])]
         var known = Before.same.known
         known.links = [7]
         #expect(RecordVerdict(known, nil, rules: rules).outcome == .deleted)
@@ -286,6 +286,34 @@ import Testing
         // By its new value it is not meant any more.
         #expect(RecordVerdict(known, Self.group("+", links: [8]), rules: rules).outcome == .equal)
         #expect(RecordVerdict(KnownRecord(), Self.group("+", links: [7]), rules: rules).outcome == .untouched)
+    }
+
+    /// The deletion is the fifth line; a request begins behind the first, and a part of it behind the third.
+    @Test(
+        arguments: [
+            ("+", .deleted, false), ("- +", .deleted, true), ("- - +", .deleted, true), ("- - - +", .equal, true),
+            ("- - - - - +", .equal, false), ("-", .deleted, false),
+        ] as [(String, RecordVerdict.Outcome, Bool)])
+    func `a row of another namespace counts against a later deletion by column, as against one of its record`(
+        lines: String, outcome: RecordVerdict.Outcome, isDoubtful: Bool
+    ) {
+        var signs = StreamSigns()
+        signs.beginRequest(after: 0)
+        signs.beginRequest(after: 1)
+        signs.beginRequest(after: 3, isResumed: true)
+        let link = StreamSigns.Link(table: 0, link: 0, feed: 0)
+        signs.delete(link, digest: 7, sequence: 5, isOrdered: false)
+        var rules = RecordVerdict.Rules()
+        rules.deletions = [.init(link: 0, feed: 1, lines: signs.deletions[link] ?? [:])]
+        var known = Before.same.known
+        known.links = [7]
+        let verdict = RecordVerdict(known, Self.group(lines, links: [7]), rules: rules)
+        #expect(verdict.outcome == outcome && verdict.isDoubtful == isDoubtful)
+        signs.delete(link, digest: 7, sequence: 5, isOrdered: true)
+        rules.deletions[0].lines = signs.deletions[link] ?? [:]
+        let ordered = RecordVerdict(known, Self.group(lines, links: [7]), rules: rules)
+        #expect(ordered.outcome == (lines.hasSuffix("- +") && lines.count > 10 ? .equal : .deleted))
+        #expect(!ordered.isDoubtful)
     }
 
     /// Two feeds, of which the second deletes with the third line: what was held before, the lines, the feeds left.
@@ -300,7 +328,7 @@ import Testing
     ) {
         var rules = RecordVerdict.Rules()
         rules.allFeeds = 0b11
-        rules.deletions = [.init(link: 0, feed: 0b10, sequences: [7: 3])]
+        rules.deletions = [.init(link: 0, feed: 0b10, lines: [7: .init(ordered: 3)])]
         var known = row.0 == 0 ? KnownRecord() : Before.same.known
         known.feeds = row.0
         known.links = row.0 == 0 ? [] : [7]
