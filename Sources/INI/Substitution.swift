@@ -51,7 +51,9 @@ package struct Substitution: Sendable {
         guard !path.isEmpty else { throw Mistake("expected a path after '@file:'", at: path.endSpan) }
         let bytes: [UInt8]
         do { bytes = try readFile(path.unquoted()) } catch let error as FileError {
-            throw Mistake("cannot read '\(path.shown)': \(error.reason)", at: value.span)
+            throw Mistake(
+                "cannot read '\(path.shown)': \(error.reason)", at: value.span,
+                hint: "the value is the content of that file; for a key, make it with 'openssl rand -hex 32'")
         } catch let mistake as Mistake { throw mistake } catch {
             throw Mistake("cannot read '\(path.shown)'", at: value.span)
         }

@@ -27,7 +27,8 @@ import Testing
     private static let mistakes = [
         Mistake(
             testDescription: "a member that never occurs", change: ("boolean isDone", "boolean isDonne"),
-            said: "unsure backend  POST /sync/stream: items.is_done: never present in 2 records; looked for 'isDonne'",
+            said: "unsure backend  POST /sync/stream: items.is_done: never present in 2 records; looked for 'isDonne', "
+                + "and no column takes 'isDone'",
             hint: "[columns items] is_done, read from 'isDonne'"),
         Mistake(
             testDescription: "a type that no value fits", change: ("position = number", "position = boolean"),
@@ -64,7 +65,8 @@ import Testing
         Mistake(
             testDescription: "a member that may be left out, which is only noted",
             change: ("timestamp? dueAt", "timestamp? dueOn"),
-            said: "note   backend  POST /sync/stream: items.due_at: never present in 2 records; looked for 'dueOn'",
+            said: "note   backend  POST /sync/stream: items.due_at: never present in 2 records; looked for 'dueOn', "
+                + "and no column takes 'dueAt'",
             hint: "[columns items] due_at, read from 'dueOn'", status: 0),
     ]
 

@@ -28,8 +28,7 @@ import Testing
                     The device holds it: it came, or came last, with the cursor 1800000000000 (2027-01-15T08:00:00Z) or \
                     an older one.
                     Its content has the digest 0000000000000002, delivered with that cursor or before it, and nothing \
-                    else of it went out since: any later line with the same content was dropped as equal, and the next \
-                    one will be.
+                    of it has gone out since. A line with the same content is dropped as equal.
                     Its project_id names projects p-1, which the device holds: if that one is deleted, so is this.
 
                     """)

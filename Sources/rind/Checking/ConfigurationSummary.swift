@@ -25,7 +25,8 @@ struct ConfigurationSummary {
         }
         lines.append(Self.line("caller", Self.caller(configuration.identity.principal)))
         lines += Self.context(configuration).map { Self.line("", $0) }
-        let keeper = configuration.backend.checkpoints == .server ? "the backend" : "Rind"
+        let style = configuration.backend.checkpoints
+        let keeper = "\(style == .server ? "the backend" : "Rind") (checkpoints = \(style.rawValue))"
         lines.append(Self.line("backend", "\(configuration.backend.url), checkpoints kept by \(keeper)"))
         lines.append(Self.line("state", configuration.stateLocation))
         lines.append(Self.line("descriptors", descriptors.summary))
@@ -63,7 +64,7 @@ struct ConfigurationSummary {
     private static func passThrough(_ backend: Configuration.Backend) -> String {
         guard backend.passThrough else { return "every other path is answered 404" }
         let denied = backend.deniedPaths.map(\.description).joined(separator: ", ")
-        return "every other path of the backend passes through, whoever asks"
+        return "every path but those of the configured calls passes through, whoever asks"
             + (denied.isEmpty ? ", its internal ones too ([backend] denied_paths)" : ", but for \(denied)")
     }
 

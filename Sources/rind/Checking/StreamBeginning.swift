@@ -72,6 +72,7 @@ struct StreamBeginning {
         var output = JSONWriter()
         let result = projector.project(line, into: &output)
         findings.note(result, type: type, of: projector, output.bytes)
+        findings.noteMembers(document, result)
         if let checkpoint = projector.lastCheckpoint { vector.advance(to: checkpoint) }
         switch result {
         case .upsert, .delete, .deleteWhere: Self.note(type, in: &types)

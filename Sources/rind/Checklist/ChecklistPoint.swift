@@ -73,7 +73,7 @@ enum ChecklistPoint: CaseIterable {
         case .changedMeanwhile: "a change at a known moment of a stream"
         case .deletedParent: "a record with children that may be deleted"
         case .oldToken: "a token older than the deletions are kept"
-        case .firstDeletion: "a type without deletions"
+        case .firstDeletion: "a type of which nothing was ever deleted"
         case .slowReader: "a look at the backend's memory and queries"
         case .failed: "a fault inside the backend"
         }

@@ -67,9 +67,8 @@ struct ChecklistRun {
             results.expect(false, .confirmed, or: "before that, \(fault)")
             return nil
         }
-        let count = everything.lines.count
-        if count > 1 {
-            results.leave([.emptyAccount], because: "the account has \(count - 1) lines")
+        if everything.lines.count > 1 {
+            results.leave([.emptyAccount], because: "the account has \(everything.summary)")
         } else {
             results.expect(everything.completeToken != nil, .emptyAccount, or: everything.summary)
         }
@@ -80,7 +79,7 @@ struct ChecklistRun {
             try await trySettingBack(everything)
             try await tryCutting(everything)
         } else {
-            results.leave([.setBack, .cut], because: "the account has less than two records")
+            results.leave([.setBack, .cut], because: "the account has fewer than two records")
         }
         try await session.confirm(everything.lines)
         return everything

@@ -46,6 +46,8 @@ struct ColumnAdvice {
     let facts: ProjectionObserver.ColumnFacts
     let records: Int
     let values: ValueFacts?
+    /// The members of the table's rows that no column takes, in the order in which they came; at most a few.
+    var unmapped: [String] = []
 
     /// The advice, a remark for each suspicion.
     var remarks: [SampleRemark] {
@@ -75,7 +77,8 @@ struct ColumnAdvice {
         guard facts.wrong > 0 else { return nil }
         let example = facts.wrongExample.map { ", such as \($0.shown(upTo: 40))" } ?? ""
         let certainty: SampleRemark.Certainty = facts.values == 0 ? .certain : .likely
-        let head = "\(facts.wrong) of \(records) values do not fit '\(column.type.rawValue)'\(example)"
+        let count = facts.values + facts.wrong
+        let head = "\(facts.wrong) of \(count) values do not fit '\(column.type.rawValue)'\(example)"
         let remedy = facts.wrongIsDate ? "; make a date a 'timestamp'" : better.map { "; '\($0)' would take it" }
         return remark(certainty, head + "; apps get \(fallback)" + (wordsRemedy ?? remedy ?? ""))
     }
@@ -169,7 +172,9 @@ struct ColumnAdvice {
             // Some backends leave out what is null, or has its default: in one record that may be so.
             let isCertain = !column.isOptional && records >= Self.fewRecords
             return remark(
-                isCertain ? .likely : .possible, "never present in \(of(records)); looked for \(paths)")
+                isCertain ? .likely : .possible,
+                "never present in \(of(records)); looked for \(paths)"
+                    + (unmapped.isEmpty ? "" : ", and no column takes '\(unmapped.joined(separator: "', '"))'"))
         }
         guard !column.isOptional, without > 0 else { return nil }
         if without == records {

@@ -28,6 +28,7 @@ struct SampleFindings {
     private var badIDs: [String: BadIDs] = [:]
     private var values: [Int: [Int: ValueFacts]] = [:]
     private var order = LineOrder()
+    private var unmapped: [Int: UnmappedMembers] = [:]
 
     init(schema: Schema, schemaVersion: Int, rules: EnvelopeRules, quotesValues: Bool) {
         self.schema = schema
@@ -52,6 +53,12 @@ struct SampleFindings {
             numberTokens[type ?? "?", default: 0] += 1
         }
         if let checkpoint = projector.lastCheckpoint { order.note(result, checkpoint, type: type ?? "?") }
+    }
+
+    /// Notes the members of a row that no column takes.
+    mutating func noteMembers(_ line: JSONSlice, _ result: LineResult) {
+        guard case .upsert(let table, _, _, _) = result, let data = line.member(rules.dataField) else { return }
+        unmapped[table, default: UnmappedMembers(schema.tables[table])].note(data)
     }
 
     /// Notes why a line was quarantined.
@@ -154,7 +161,8 @@ struct SampleFindings {
             if let example = values?.dateExample { values?.dateExample = quoted(example) }
             return ColumnAdvice(
                 table: table.name, column: column, facts: facts,
-                records: observer.records(table: number, column: index), values: values
+                records: observer.records(table: number, column: index), values: values,
+                unmapped: unmapped[number]?.names ?? []
             ).remarks
         }
     }

@@ -67,8 +67,10 @@ struct SampleReport {
         } else {
             result = projector.project(line, into: &output)
         }
-        let type = typeName(line)
+        let document = try? JSONScanner.document(line)
+        let type = document.map { $0.member(configuration.backend.typeField)?.string } ?? projector.quarantined?.type
         findings.note(result, type: type, of: projector, output.bytes)
+        if let document { findings.noteMembers(document, result) }
         if case .quarantined = result, let entry = projector.quarantined { findings.note(entry, number: number) }
         let (meaning, detail) = describe(result, output.bytes)
         Console.out("\(String(number).leftPadded(to: 5))  \((type ?? "?").shown(upTo: 60))  \(meaning)")
@@ -78,11 +80,6 @@ struct SampleReport {
             let outcome = conversion.app.map { "→ \($0.shown(upTo: 80))" } ?? "cannot be read: the column's default"
             Console.out("       \(column): \(conversion.value.shown(upTo: 80)) \(outcome)")
         }
-    }
-
-    private func typeName(_ line: UnsafeRawBufferPointer) -> String? {
-        guard let document = try? JSONScanner.document(line) else { return projector.quarantined?.type }
-        return document.member(configuration.backend.typeField)?.string
     }
 
     private func describe(_ result: LineResult, _ output: [UInt8]) -> (String, detail: String?) {

@@ -47,7 +47,8 @@ struct WhyCommand: AsyncParsableCommand {
         if let replica { _ = try ReplicaName(validating: replica) }
         guard RecordID.isSafe(id) else {
             throw ValidationError(
-                "'\(id.shown(upTo: 80))' is no id that a client can hold: letters, digits, '_', '.' and '-' only.")
+                "'\(id.shown(upTo: 80))' is no id that a client can hold: letters, digits, '_', '.' and '-' only. "
+                    + "A line with such an id is in quarantine: 'rind quarantine list' shows it.")
         }
     }
 

@@ -73,10 +73,9 @@ extension WhyReport {
         // Of a line that was dropped nothing is kept, not even that it came.
         return
             "Its content has the digest \(Self.hexadecimal(content)), delivered with that cursor or before it, and "
-            + "nothing else of it went out since: any later line with the same content was dropped as equal"
+            + "nothing of it has gone out since. A line with the same content is dropped as equal"
             + (finding.isNoteNew
-                ? "; its next line counts as the echo of a push, and goes out whatever it says."
-                : ", and the next one will be.")
+                ? ", but its next line counts as the echo of a push, and goes out whatever it says." : ".")
     }
 
     private var feedSentence: String? {
@@ -133,6 +132,8 @@ extension WhyReport {
                 : "A line of it is in quarantine (\(entry.line.reason.rawValue)): it came ")
                 + (entry.count == 1 ? "once" : "\(entry.count) times, first at \(MomentText.seconds(entry.firstSeen))")
                 + ", last at \(MomentText.seconds(entry.lastSeen)) for \(entry.principal)."
+                + (entry.line.reason.isDelivered && self.entry?.isDefaulted == false
+                    ? " The row that the device has now has no such value." : "")
         }
         if finding.unreadable > 0 {
             sentences.append(
