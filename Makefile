@@ -29,6 +29,7 @@ counted: setup ## Build what is counted, optimised: the byte path alone
 	swift build -c release --product rind-count $(SWIFTFLAGS)
 
 demo: setup ## Run the gateway with a demo backend; ARGS=--once ends by itself
+	@test -d .build || echo "The first build takes about five minutes on two cores; later ones take seconds."
 	swift build --product rind $(SWIFTFLAGS)
 	@"$$(swift build --show-bin-path $(SWIFTFLAGS))/rind" demo $(ARGS)
 
@@ -44,7 +45,7 @@ install: ## Install the built gateway and its systemd unit below PREFIX=/usr/loc
 		> "$(DESTDIR)$(PREFIX)/lib/systemd/system/rind.service"
 	install -m 0644 config/rind.ini "$(DESTDIR)$(PREFIX)/share/doc/rind/rind.ini"
 
-package: program ## Build a Debian package in .build
+package: program ## Build a Debian package in .build; the optimised build takes about 25 minutes on two cores
 	@examples/debian/build-package .build
 
 test: setup ## Run the tests, but for the long ones; ARGS="--filter CursorTests" runs some

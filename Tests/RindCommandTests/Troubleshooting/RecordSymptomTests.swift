@@ -160,6 +160,24 @@ import Testing
         }
     }
 
+    @Test func `Records vanish from many devices`() async throws {
+        try await SymptomStage.with { stage in
+            try await stage.seed()
+            let backup = try stage.backend.backUp()
+            try await stage.backend.edit(.put("tags", ["id": "lost", "label": "Lost"]))
+            let cursor = try await stage.quietCursor()
+            // The database no longer has the row, and nothing says that it was deleted.
+            try stage.backend.restore(backup)
+            try await stage.rind("state", "distrust")
+            let pulled = try await stage.pull(cursor)
+            #expect(pulled.ids("tags", "deleted") == ["lost"])
+            _ = try await stage.pull(pulled.cursor)
+            await stage.expectLog(" absent=1")
+            try await stage.showNext()
+            try await stage.showNext(Self.device(stage))
+        }
+    }
+
     @Test func `Rows of another user appear`() async throws {
         try await SymptomStage.with { stage in
             try await stage.seed()

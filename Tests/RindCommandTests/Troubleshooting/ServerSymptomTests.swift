@@ -44,6 +44,24 @@ import Testing
         }
     }
 
+    @Test func `The backend was restored from a backup`() async throws {
+        try await SymptomStage.with { stage in
+            try await stage.seed()
+            let cursor = try await stage.quietCursor()
+            try await stage.showNext()
+            #expect(try await stage.pull(cursor).status == 200)
+            await stage.expectLog("restart=distrusted")
+            try await stage.showNext()
+        }
+    }
+
+    @Test func `Every device begins anew`() async throws {
+        try await SymptomStage.with { stage in
+            await stage.expectLog("state.new")
+            try await stage.showNext()
+        }
+    }
+
     @Test func `The state grows`() async throws {
         try await SymptomStage.with { stage in
             try await stage.seed()
