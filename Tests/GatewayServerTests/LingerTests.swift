@@ -16,6 +16,8 @@ import Testing
         try await RawClient.connect(to: port) { client in
             try await client.send(
                 "POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: \(pieces * size)\r\n\r\n")
+            // Meanwhile the answer comes, and whoever reads the body is told to stop.
+            try await Task.sleep(for: .milliseconds(300))
             let piece = ByteBuffer(repeating: UInt8(ascii: "x"), count: size)
             for _ in 0..<pieces {
                 try await client.send(piece)

@@ -78,7 +78,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         stop(.reading)
-        if isLingering { close(context, unlessStopped: .reading, in: timeouts.lingerIdle) }
+        guard !isLingering else { return close(context, unlessStopped: .reading, in: timeouts.lingerIdle) }
         switch unwrapInboundIn(data) {
         case .head(let head):
             openRequests += 1
@@ -93,6 +93,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
             waitForRequest(context)
         }
         context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // The request's task may have been cancelled while it waited for the body, and then nothing else reads.
+        if isLingering { context.read() }
+        context.fireChannelReadComplete()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -152,6 +158,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             isLingering = true
             close(context, unlessStopped: .closing, in: timeouts.linger)
             close(context, unlessStopped: .reading, in: timeouts.lingerIdle)
+            context.read()
         case is ChannelShouldQuiesceEvent:
             state.drain()
             // A request in flight ends the connection itself.
