@@ -19,6 +19,8 @@ package struct ProbedAnswer: Sendable {
     package var body: [UInt8]
     /// True if `body` is the whole body.
     package var isWhole: Bool
+    /// True if the body broke off.
+    package var isBroken = false
 
     /// Creates an answer.
     package init(status: Int, contentType: String?, location: String? = nil, body: [UInt8], isWhole: Bool) {
@@ -83,10 +85,12 @@ extension BackendClient {
     }
 
     private func probed(_ response: CurlResponse) async -> ProbedAnswer {
-        let (body, isWhole) = await bytes(of: response, upTo: Self.probedBytes, within: settings.errorBodyTimeout)
-        return ProbedAnswer(
+        let (body, end) = await bytes(of: response, upTo: Self.probedBytes, within: settings.errorBodyTimeout)
+        var answer = ProbedAnswer(
             status: response.status.code, contentType: response.fields[.contentType],
             location: response.fields[.location].map { String($0.prefix { $0 != "?" && $0 != "#" }) }, body: body,
-            isWhole: isWhole)
+            isWhole: end == .whole)
+        answer.isBroken = end == .broken
+        return answer
     }
 }

@@ -167,35 +167,44 @@ package struct BackendClient: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the first bytes of a body that come in time, and whether they are the whole body.
+    /// The way in which the reading of a body's beginning has ended.
+    enum BeginningEnd {
+        case whole
+        /// The limit of bytes or time was reached.
+        case cut
+        case broken
+    }
+
+    /// Returns the first bytes of a body that come in time, and the way in which they end.
     func bytes(
         of response: CurlResponse, upTo limit: Int, within timeout: Duration
-    ) async -> (bytes: [UInt8], isWhole: Bool) {
-        guard let stream = try? BackendStream(response, limit: 16 * limit) else { return ([], false) }
-        return await withTaskGroup(of: (bytes: [UInt8], isWhole: Bool)?.self) { group in
+    ) async -> (bytes: [UInt8], end: BeginningEnd) {
+        guard let stream = try? BackendStream(response, limit: 16 * limit) else { return ([], .cut) }
+        return await withTaskGroup(of: (bytes: [UInt8], end: BeginningEnd)?.self) { group in
             group.addTask {
                 var collected = ByteBuffer()
                 var iterator = stream.makeAsyncIterator()
-                var isWhole = false
+                var end = BeginningEnd.cut
                 do {
                     while collected.readableBytes <= limit {
                         guard var chunk = try await iterator.next() else {
-                            isWhole = true
+                            end = .whole
                             break
                         }
                         collected.writeBuffer(&chunk)
                     }
                 } catch {
                     // The bytes until then are the result.
+                    if !Task.isCancelled { end = .broken }
                 }
-                return (Array(collected.readableBytesView.prefix(limit)), isWhole)
+                return (Array(collected.readableBytesView.prefix(limit)), end)
             }
             group.addTask { [clock] in
                 try? await clock.wait(milliseconds: timeout.milliseconds)
                 return nil
             }
             // The task that ends first cancels the other; a cancelled reader returns what it has.
-            var read: (bytes: [UInt8], isWhole: Bool) = ([], false)
+            var read: (bytes: [UInt8], end: BeginningEnd) = ([], .cut)
             for await result in group {
                 if let result { read = result }
                 group.cancelAll()

@@ -27,6 +27,28 @@ package struct StreamSigns: Hashable, Sendable {
     /// The most values that delete lines may name in one pull; further ones are left to a full comparison.
     package static let maximumDeletions = 1 << 18
 
+    /// The newest line that deletes every record of a feed whose link has a digest.
+    package struct LinkDeletion: Hashable, Sendable {
+        /// The sequence of the line.
+        package var sequence: UInt64
+        /// The sequence of the last line before the rows that count against the deletion: those behind it and, as with
+        /// deletions of one record (``RecordGroup``), those before it in the same part of a request.
+        package var keptFrom: UInt64
+        /// The sequence of the last line before the rows that contradict the deletion, which is behind them.
+        package var contestedFrom: UInt64
+
+        /// Creates a deletion in the order of its lines: only rows behind it count against it.
+        package init(ordered sequence: UInt64) {
+            (self.sequence, keptFrom, contestedFrom) = (sequence, sequence, sequence)
+        }
+
+        /// Returns true if a row counts against the deletion; 0 is no row.
+        package func spares(_ row: UInt64) -> Bool { row > keptFrom }
+
+        /// Returns true if only a comparison can tell whether a row is newer than the deletion.
+        package func contradicts(_ row: UInt64) -> Bool { row > contestedFrom && row < sequence }
+    }
+
     /// The quarantined lines of one record.
     package struct Unreadable: Hashable, Sendable {
         /// The sequence of the newest line.
@@ -43,26 +65,6 @@ package struct StreamSigns: Hashable, Sendable {
     package private(set) var blindTables: Set<Int> = []
     /// True if a line came whose table is unknown, or if too many ids would have to be remembered.
     package private(set) var isBlind = false
-    /// The newest line that deletes every record of a feed whose link has a digest.
-    package struct LinkDeletion: Hashable, Sendable {
-        /// The sequence of the line.
-        package var sequence: UInt64
-        /// The sequence of the last line before the rows that count against the deletion: those behind it and, as with
-        /// deletions of one record (``RecordGroup``), those before it in the same part of a request.
-        package var spares: UInt64
-        /// The sequence of the last line before the rows that contradict the deletion, which is behind them.
-        package var contradicts: UInt64
-
-        /// Creates a deletion in the order of its lines: only rows behind it count against it.
-        package init(ordered sequence: UInt64) { (self.sequence, spares, contradicts) = (sequence, sequence, sequence) }
-
-        /// Returns true if a row counts against the deletion; 0 is no row.
-        package func spares(_ row: UInt64) -> Bool { row > spares }
-
-        /// Returns true if only a comparison can tell whether a row is newer than the deletion.
-        package func contradicts(_ row: UInt64) -> Bool { row > contradicts && row < sequence }
-    }
-
     /// The deletions by the digest of a value.
     package private(set) var deletions: [Link: [UInt64: LinkDeletion]] = [:]
     /// The tables of which more values were named than are remembered.
@@ -140,8 +142,8 @@ package struct StreamSigns: Hashable, Sendable {
         }
         var deletion = LinkDeletion(ordered: sequence)
         if !isOrdered {
-            deletion.spares = beginning(ofPartOf: sequence)
-            deletion.contradicts = beginning(ofRequestOf: sequence)
+            deletion.keptFrom = beginning(ofPartOf: sequence)
+            deletion.contestedFrom = beginning(ofRequestOf: sequence)
         }
         deletions[link, default: [:]][digest] = deletion
     }

@@ -6,7 +6,7 @@ package struct DemoFault: Sendable {
     /// The effect of a fault.
     package enum Action: Sendable {
         /// The request is not carried out; this status is the answer.
-        case status(Int, retryAfter: Int? = nil)
+        case status(Int, retryAfter: Int? = nil, message: String = "this request was told to fail")
         /// The request is carried out, with any result, and this status is the answer.
         case statusAfterwards(Int)
         /// The request is not carried out, and the answer is a success with this body.

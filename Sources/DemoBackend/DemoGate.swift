@@ -51,8 +51,8 @@ struct DemoGate: RouterMiddleware {
     ) async throws -> Response? {
         switch fault {
         case nil: return try await next(request, context)
-        case .status(let code, let retryAfter)?:
-            throw Self.failure(code, retryAfter: retryAfter)
+        case .status(let code, let retryAfter, let message)?:
+            throw Self.failure(code, retryAfter: retryAfter, message: message)
         case .statusAfterwards(let code)?:
             _ = try await Self.answering { try await next(request, context) }
             throw Self.failure(code)
@@ -74,8 +74,10 @@ struct DemoGate: RouterMiddleware {
         }
     }
 
-    private static func failure(_ code: Int, retryAfter: Int? = nil) -> DemoError {
-        var error = DemoError(status: .init(code: code), message: "this request was told to fail")
+    private static func failure(
+        _ code: Int, retryAfter: Int? = nil, message: String = "this request was told to fail"
+    ) -> DemoError {
+        var error = DemoError(status: .init(code: code), message: message)
         if let retryAfter { error.headers[.retryAfter] = String(retryAfter) }
         return error
     }

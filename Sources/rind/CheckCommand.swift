@@ -106,7 +106,10 @@ struct CheckCommand: AsyncParsableCommand {
             var isAsExpected = true
             if connect {
                 let extent: ConnectionCheck.Checklist = write ? .writing : checklist ? .reading : .none
-                let accounts = checklist ? try headers.accounts : .init(first: try headers.fields)
+                let accounts = try headers.accounts
+                guard checklist || accounts.second == nil else {
+                    throw CommandFailure(.usage, "A second credential goes with '--checklist'.")
+                }
                 isAsExpected = await ConnectionCheck(
                     configuration, accounts, in: try scopes.scope(for: configuration), checklist: extent
                 ).run()

@@ -61,6 +61,7 @@ struct HeaderArguments: ParsableArguments {
             guard !later.isEmpty else { return Accounts(first: first) }
             var second = first
             for field in later { second[field.name] = field.value }
+            guard second != first else { throw CommandFailure(.usage, "The second credential is the first one.") }
             return Accounts(first: first, second: second)
         }
     }

@@ -102,7 +102,7 @@ import Testing
             Case(
                 testDescription: "held with content, and pushed since", state: .held, content: 255, note: .held,
                 verdict: .held, holds: true,
-                sentence: "its next line counts as the echo of a push, and goes out whatever it says."),
+                sentence: "Its next line counts as the echo of a push, and goes out whatever it says."),
             Case(
                 testDescription: "held, and pushed before", state: .held, note: .held, isNoteNew: false, verdict: .held,
                 holds: true, sentence: "that was before this cursor, which has seen what came of it."),

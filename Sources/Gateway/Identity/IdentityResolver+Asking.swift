@@ -96,19 +96,22 @@ extension IdentityResolver {
     /// Opens a stream and drops it after its head: the cheapest request that every backend has.
     ///
     /// The stream is of one request type only, from the caller's position; if the backend refuses the type, another one
-    /// is tried.
+    /// is tried, and if it may refuse the tokens, none is presented.
     private func openStream(_ identity: CallerIdentity, _ vector: CheckpointVector) async throws {
         var refusal = BackendError.notConfigured("stream")
         let begun = probes.filter { $0.isBegun(vector) }
         for probe in (begun + probes.filter { !$0.isBegun(vector) }).prefix(Self.maximumProbes) {
-            do throws(BackendError) {
-                _ = try await backend.openStream(
-                    types: [probe.type], vector: probe.part(of: vector), isCompressed: false, identity.forwarded)
-                return
-            } catch {
-                switch error {
-                case .typesRefused, .refused: refusal = error
-                default: throw error
+            let part = probe.part(of: vector)
+            for presented in part.isEmpty ? [part] : [part, CheckpointVector()] {
+                do throws(BackendError) {
+                    _ = try await backend.openStream(
+                        types: [probe.type], vector: presented, isCompressed: false, identity.forwarded)
+                    return
+                } catch {
+                    switch error {
+                    case .typesRefused, .refused: refusal = error
+                    default: throw error
+                    }
                 }
             }
         }

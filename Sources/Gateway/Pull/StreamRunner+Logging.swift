@@ -53,6 +53,13 @@ extension StreamRunner {
             "the last line of the backend's stream has no line end, so it is not whole", metadata: metadata)
     }
 
+    /// Logs that the backend refuses a stream request that presents tokens, which may be their fault.
+    func logRefusedRequest(status: Int) {
+        scope.logger.notice(
+            "the backend refuses a stream request with tokens; it is asked again without them",
+            metadata: ["code": "backend.tokens_refused", "status": "\(status)"])
+    }
+
     /// Logs that the backend refuses its own checkpoints; the pull starts from the beginning.
     func logRefusedTokens(status: Int) {
         scope.logger.error(

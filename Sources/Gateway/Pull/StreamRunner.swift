@@ -271,7 +271,7 @@ extension StreamRunner {
             return .typesRefused(named: [])
         case (.open(_, let vector, _), BackendError.refused(let status))
         where scope.backend.settings.checkpoints == .request && !vector.isEmpty && reading.isAboutTokens(status: status):
-            logRefusedTokens(status: status)
+            logRefusedRequest(status: status)
             return .tokensRefused
         default: throw error
         }

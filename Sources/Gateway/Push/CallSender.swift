@@ -116,7 +116,8 @@ struct CallSender: Sendable {
         switch Self.rule(kind, content.table) {
         case nil:
             let name = kind == .delete ? "remove" : kind.rawValue
-            return refused(at: index, .rejected, "the configuration has no '\(name)' for this table, and no '[push] path'")
+            return refused(
+                at: index, .rejected, "the configuration has no '\(name)' for this table, and no '[push] path'")
         case .some(.none): return CallReport(index: index, result: .applied)
         // The backend takes none of the changed columns.
         case .call

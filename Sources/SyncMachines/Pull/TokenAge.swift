@@ -14,7 +14,7 @@ package enum TokenAge {
 
     /// Returns true if a token is certainly older than another: the two have the same parts between `|`, but for one that
     /// counts or tells a time.
-    static func isOlder(_ token: String, than other: String) -> Bool {
+    package static func isOlder(_ token: String, than other: String) -> Bool {
         // Those that go forward, as nearly all do, need no look at their parts: equally long numbers, UUIDs and times are
         // in the order of their letters.
         guard token != other, token.utf8.count != other.utf8.count || token < other else { return false }

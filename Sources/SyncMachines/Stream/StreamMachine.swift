@@ -181,7 +181,7 @@ struct StreamMachine: Sendable {
         let arePresented =
             switch state {
             case .setting: true
-            case .streaming: !query.isPositioned && !progress.vector.isEmpty
+            case .streaming: !progress.vector.isEmpty
             case .idle, .takingCached, .listing, .pausing, .listingSelfWritten, .listingDistrusted, .raisingGeneration,
                 .acknowledgingReset:
                 false
@@ -221,7 +221,13 @@ struct StreamMachine: Sendable {
                 let gone = query.namespaces(ofOnly: refusals.types)
                 progress.vector = vector.filter { !gone.contains($0) }
                 return setPosition()
-            case .nothingLeft(let areAllNamed): return end(.typesRefused(areAllNamed: areAllNamed))
+            case .nothingLeft(let areAllNamed):
+                // A refusal of a token may name the type that it belongs to.
+                guard !query.isPositioned, !query.isCheck, !progress.vector.isEmpty, !seen.refusedTokens else {
+                    return end(.typesRefused(areAllNamed: areAllNamed))
+                }
+                refusals = TypeRefusals()
+                return tokensRefused()
             }
         case .idle, .takingCached, .listing, .setting, .pausing, .listingSelfWritten, .listingDistrusted,
             .raisingGeneration, .acknowledgingReset:

@@ -74,5 +74,5 @@ package enum RefusalReading: Hashable, Sendable {
     ///
     /// Common APIs say so with 400, or with 410 where a token is too old; without tokens the request shows whether it
     /// was about something else.
-    package func isAboutTokens(status: Int) -> Bool { self != .failure && [400, 409, 410, 412, 422].contains(status) }
+    package func isAboutTokens(status: Int) -> Bool { self != .failure && [400, 410, 412, 422].contains(status) }
 }

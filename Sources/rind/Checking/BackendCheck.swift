@@ -70,8 +70,8 @@ struct BackendCheck {
     func checklist(writes: Bool, second: HTTPFields?) async -> ChecklistResults {
         var account: SecondAccount?
         if let second {
-            let session = ChecklistSession(configuration, client: client, credentials(of: second))
-            let callers = (await caller(of: fields), await caller(of: second))
+            let session = ChecklistSession(configuration, client: client, credentials(of: second), isSecond: true)
+            let callers = (await principal(of: fields), await principal(of: second))
             // If it is not known whether they are one user, the points of two users will say so.
             account = callers.0 != nil && callers.0 == callers.1 ? .session(session) : .user(session)
         }
@@ -88,7 +88,7 @@ struct BackendCheck {
     }
 
     /// Returns the principal of a credential; nil if it is not known here.
-    private func caller(of fields: HTTPFields) async -> Principal? {
+    private func principal(of fields: HTTPFields) async -> Principal? {
         let naming = PrincipalNaming(configuration)
         guard case .backend(let method, let target, let path) = configuration.identity.principal else {
             return naming.principal(of: fields)

@@ -14,12 +14,16 @@ import SyncModel
 /// Asks a backend for what otherwise only trouble shows: what it makes of a credential that is none, of a push, and of
 /// a token that it cannot have made.
 ///
-/// Nothing that it sends changes anything.
+/// No record that is there is changed: a push deletes one that does not exist, in a table that does not exist. The
+/// backend keeps its answer, as after each push.
 struct BackendProbes {
     private let configuration: Configuration
     private let client: BackendClient
     private let credentials: ForwardedCredentials
     private let fields: HTTPFields
+
+    /// The table of the pushed delete.
+    private static let table = "rind_check"
 
     /// Creates the probes of a backend whose calls are right; `fields` is what the caller gave.
     init(
@@ -35,104 +39,127 @@ struct BackendProbes {
     func run() async -> [CheckFinding] {
         var findings: [CheckFinding] = []
         for probe in [madeUpCredential, tokenAhead, push] {
-            do throws(BackendError) {
-                if let finding = try await probe() { findings.append(finding) }
-            } catch {
-                let hint = BackendCheck.hint(error)
+            do throws(BackendError) { findings += try await probe() } catch {
                 findings.append(
-                    CheckFinding(.wrong, "\(configuration.backend.url): \(error) (\(error.code))", hint: hint))
+                    CheckFinding(
+                        error.isBusy ? .unsure : .wrong, "\(configuration.backend.url): \(error) (\(error.code))",
+                        hint: error.isBusy ? "try again" : BackendCheck.hint(error)))
             }
         }
         return findings
     }
 
-    private static func madeUpWord() -> String { "rind-check-\(String(Randomness.system.next(), radix: 36))" }
-
-    /// Sends a made-up token to the first call that wants one.
-    private func madeUpCredential() async throws(BackendError) -> CheckFinding? {
+    /// Sends a made-up token to the call that names the caller, and to the stream.
+    private func madeUpCredential() async throws(BackendError) -> [CheckFinding] {
         // A proxy vouches for a name in a field: the backend has nothing to check.
-        if case .header = configuration.identity.principal { return nil }
-        let others = configuration.forwardingRule.credentials(of: madeUpFields(), isPeerTrusted: true)
-        guard let checked = CheckedCall.all(in: configuration, isSignedIn: true).first else { return nil }
-        let other = others.with(scope: credentials.scope)
-        let answer: ProbedAnswer
-        if case .stream(let types) = checked.kind {
-            answer = try await client.probeStream(types: types, other)
-        } else {
-            answer = try await client.probe(checked.call, other)
+        if case .header = configuration.identity.principal { return [] }
+        let other = configuration.forwardingRule.credentials(of: madeUpFields(), isPeerTrusted: true)
+            .with(scope: credentials.scope)
+        var findings: [CheckFinding] = []
+        for checked in CheckedCall.all(in: configuration, isSignedIn: true) {
+            switch checked.kind {
+            case .caller:
+                findings.append(judge(checked, try await client.probe(checked.call, other).status))
+            case .stream(let types):
+                findings.append(judge(checked, try await client.probeStream(types: types, other).status))
+            case .list, .acknowledgement, .neighbour: break
+            }
         }
-        let text = "\(checked.address): status \(answer.status) to a made-up credential"
-        return switch answer.status {
-        case 401, 403: CheckFinding(.ok, "\(checked.address): refuses a made-up credential (\(answer.status))")
-        case 200..<300: CheckFinding(.wrong, text, hint: "whoever asks is served: does the backend check tokens there?")
-        case 429, 503: CheckFinding(.unsure, text, hint: "the backend is busy: try again")
+        return findings
+    }
+
+    private func judge(_ checked: CheckedCall, _ status: Int) -> CheckFinding {
+        let text = "\(checked.address): status \(status) to a made-up credential"
+        switch status {
+        case 401, 403: return CheckFinding(.ok, "\(checked.address): refuses a made-up credential (\(status))")
+        case 200..<300:
+            let isAlone = credentials.fields.allSatisfy { tokenFields.contains($0.name.canonicalName) }
+            return CheckFinding(
+                isAlone ? .wrong : .unsure, text,
+                hint: isAlone
+                    ? "whoever asks is served: does the backend check tokens there?"
+                    : "whoever asks is served, unless another field of '--header' is the credential")
+        case 400:
+            return CheckFinding(
+                .unsure, text,
+                hint: "if it is so for an expired token, too, the app gets 502 and does not sign in anew: answer 401")
         case 404, 410:
-            CheckFinding(
+            if case .stream = checked.kind { break }
+            return CheckFinding(
                 .wrong, text,
                 hint: "where a sign-in has expired, the app would take its account for deleted: answer 401")
-        default:
-            CheckFinding(
-                .wrong, text,
-                hint: "where a sign-in has expired, the app would get 502 and not sign in anew: answer 401")
+        case 429, 503: return CheckFinding(.unsure, text, hint: "the backend is busy: try again")
+        default: break
         }
+        return CheckFinding(
+            .wrong, text, hint: "where a sign-in has expired, the app would get 502 and not sign in anew: answer 401")
+    }
+
+    /// The fields that may carry a token, in lower case.
+    private var tokenFields: Set<String> {
+        Set(["authorization", "cookie"] + configuration.wire.tokenHeader.map { $0.lowercased() })
     }
 
     private func madeUpFields() -> HTTPFields {
-        let tokens = Set(["authorization", "cookie"] + configuration.wire.tokenHeader.map { $0.lowercased() })
         var result = HTTPFields()
-        for field in fields {
-            guard tokens.contains(field.name.canonicalName) else {
-                result.append(field)
-                continue
+        for var field in fields {
+            if field.name == .cookie {
+                let names = field.value.split(separator: ";").map { $0.prefix { $0 != "=" } }
+                field.value = names.map { "\($0)=\(CheckedCall.madeUpWord())" }.joined(separator: ";")
+            } else if tokenFields.contains(field.name.canonicalName) {
+                // The scheme stays.
+                let words = field.value.split(separator: " ").dropLast().map(String.init)
+                field.value = (words + [CheckedCall.madeUpWord()]).joined(separator: " ")
             }
-            let isCookie = field.name == .cookie
-            // The scheme, and the names of cookies, stay.
-            let words = field.value.split(separator: isCookie ? ";" : " ").map(String.init)
-            let value =
-                isCookie
-                ? words.map { "\($0.prefix { $0 != "=" })=\(Self.madeUpWord())" }.joined(separator: ";")
-                : (words.dropLast() + [Self.madeUpWord()]).joined(separator: " ")
-            result.append(HTTPField(name: field.name, value: value))
+            result.append(field)
         }
         return result
     }
 
     /// Presents a token ahead of all that the backend has given out, as a device does after a backup was restored; only
     /// in style `request`, since in style `server` it would be kept.
-    private func tokenAhead() async throws(BackendError) -> CheckFinding? {
-        guard configuration.backend.checkpoints == .request else { return nil }
+    private func tokenAhead() async throws(BackendError) -> [CheckFinding] {
+        guard configuration.backend.checkpoints == .request else { return [] }
         let types = configuration.schema.requestTypes(at: configuration.schema.version)
-        let first = beginning(of: try await client.probeStream(types: types, credentials))
-        var vector = first.vector
-        guard
-            let namespace = [configuration.backend.completeType, vector.namespaces.first].compactMap(\.self).first(
-                where: {
-                    vector[$0] != nil
-                }), let token = vector[namespace]
-        else { return nil }
+        let vector = beginning(of: try await client.probeStream(types: types, credentials)).vector
+        let names = [configuration.backend.completeType].compactMap(\.self) + vector.namespaces
+        guard let namespace = names.first(where: { vector[$0] != nil }), let token = vector[namespace] else {
+            return []
+        }
         let ahead = TokenAge.ahead(of: token)
-        vector = CheckpointVector([namespace: ahead ?? "\(namespace)|\(Self.madeUpWord())"])
-        let answer = try await client.probeStream(types: types, from: vector, credentials)
+        let presented = CheckpointVector([namespace: ahead ?? "\(namespace)|\(CheckedCall.madeUpWord())"])
+        let answer = try await client.probeStream(types: types, from: presented, credentials)
         let address = "\(client.settings.stream.method) \(client.settings.path(of: client.settings.stream))"
+        let what = ahead == nil ? "a token that is none" : "a token that it cannot have made"
         let page = "docs/BACKEND-PROTOCOL.md, 7"
+        let isReset = (200..<300).contains(answer.status) && beginning(of: answer).isReset
         switch answer.status {
-        case 200..<300 where beginning(of: answer).isReset:
-            return CheckFinding(.ok, "\(address): answers a token that it cannot have made with a reset")
+        case _ where isReset || RefusalReading.byNames.isAboutTokens(status: answer.status):
+            let how = isReset ? "answers \(what) with a reset" : "refuses \(what) (\(answer.status))"
+            guard ahead == nil else { return [CheckFinding(.ok, "\(address): \(how)")] }
+            return [
+                CheckFinding(
+                    .note, "\(address): \(how)",
+                    hint: "its tokens do not show their age, so none of a lost database was tried (\(page))")
+            ]
         case 200..<300:
             let notice = ahead == nil ? "; its tokens do not show their age, so nothing is noticed" : ""
-            return CheckFinding(
-                .note, "\(address): takes a token that it cannot have made",
-                hint:
-                    "after a backup is restored, devices miss changes\(notice): answer with a reset (\(page)), or run "
-                    + "'rind state distrust --restored backend' each time")
-        case let status where RefusalReading.byNames.isAboutTokens(status: status):
-            return CheckFinding(.ok, "\(address): refuses a token that it cannot have made (\(status))")
+            return [
+                CheckFinding(
+                    .note, "\(address): takes \(what)",
+                    hint: "after a backup is restored, devices miss changes\(notice): answer with a reset (\(page)), "
+                        + "or run 'rind state distrust --restored backend' each time")
+            ]
         case 429, 503:
-            return CheckFinding(.unsure, "\(address): status \(answer.status)", hint: "the backend is busy: try again")
+            return [
+                CheckFinding(.unsure, "\(address): status \(answer.status)", hint: "the backend is busy: try again")
+            ]
         default:
-            return CheckFinding(
-                .wrong, "\(address): status \(answer.status) to a token that it cannot have made",
-                hint: "after a backup is restored, each pull of such a device fails: answer with a reset (\(page))")
+            return [
+                CheckFinding(
+                    .wrong, "\(address): status \(answer.status) to \(what)",
+                    hint: "after a backup is restored, each pull of such a device fails: answer with a reset (\(page))")
+            ]
         }
     }
 
@@ -141,60 +168,60 @@ struct BackendProbes {
     }
 
     /// Pushes no lines, and then a delete in a table that does not exist, to see whether the backend reads a push.
-    private func push() async throws(BackendError) -> CheckFinding? {
-        guard let call = client.settings.streamPush else { return nil }
+    private func push() async throws(BackendError) -> [CheckFinding] {
+        guard let call = client.settings.streamPush else { return [] }
         let address = "\(call.method) \(client.settings.path(of: call))"
-        let empty = try await client.probePush(ByteBuffer(), key: Self.madeUpWord(), credentials)
-        if let fault = emptyPushFault(empty) {
-            return CheckFinding(
-                fault.verdict, "\(address): status \(empty.status) to a push of no lines\(fault.text)", hint: fault.hint
-            )
+        let key = CheckedCall.madeUpWord()
+        let empty = try await client.probePush(ByteBuffer(), key: key, credentials)
+        let text = "\(address): status \(empty.status) to a push of no lines"
+        switch empty.status {
+        case 401, 403: return [CheckFinding(.wrong, text, hint: "may the account push? [push] path")]
+        case 404, 405, 501, 300..<400: return [CheckFinding(.wrong, text, hint: "[push] path")]
+        case 429, 503: return [CheckFinding(.unsure, text, hint: "the backend is busy: try again")]
+        default: break
         }
-        let id = Self.madeUpWord()
-        let line = StreamPushOperation(.delete, table: "rind_check", id: id, key: [JSONValue.Member("id", .string(id))])
+        let line = try await pushLine(address)
+        // Rind pushes at least one line, so this is no fault.
+        guard empty.status >= 500, line.verdict == .ok else { return [line] }
+        return [line, CheckFinding(.note, text, hint: "some backends fail at an empty body; apps push none")]
+    }
+
+    private func pushLine(_ address: String) async throws(BackendError) -> CheckFinding {
+        let id = CheckedCall.madeUpWord()
         var lines = ByteBuffer()
-        line.append(to: &lines)
-        let rule = "docs/BACKEND-PROTOCOL.md, 8"
+        StreamPushOperation(.delete, table: Self.table, id: id, key: [JSONValue.Member("id", .string(id))])
+            .append(to: &lines)
+        let page = "docs/BACKEND-PROTOCOL.md, 8"
         do throws(BackendError) {
             switch try await client.pushStream(.bytes(lines), count: 1, key: id, credentials) {
+            case .refused(let lines) where lines.contains { $0.outcome == .conflict }:
+                return CheckFinding(
+                    .wrong, "\(address): says 'conflict' of a table that it does not have",
+                    hint: "a device would be told to sync again for ever: say 'rejected' (\(page).5)")
             case .refused:
                 return CheckFinding(.ok, "\(address): reads a push, and names the line that it refuses")
             case .applied:
                 return CheckFinding(
-                    .note, "\(address): says that it has applied a delete in a table that it cannot have",
-                    hint: "pushes of a table whose name it does not know would be lost: answer 422 (\(rule).5)")
+                    .note, "\(address): says that it has applied a delete of '\(id)' in the table '\(Self.table)'",
+                    hint: "pushes of a table whose name it does not know would be lost: answer 422 (\(page).5)")
             }
         } catch .resultsMissing {
             return CheckFinding(
                 .wrong, "\(address): answers 200 to a push of one line, without a result for it",
                 hint:
                     "it may not have read the line, so apps would get 502 push.unknown_outcome: does its server read a "
-                    + "body with Content-Length, and does it answer with one result a line? (\(rule).6)")
+                    + "body with Content-Length, and does it answer with one result a line? (\(page).6)")
         } catch {
-            guard error.isOutcomeUnknown || error.code == "backend.refused" else { throw error }
+            guard !error.isBusy, error.isOutcomeUnknown || error.code == "backend.refused" else { throw error }
             return CheckFinding(
                 .wrong, "\(address): \(error), to a push of one line that it has to refuse",
                 hint: "a record that it refuses would be 502 for its device again and again: answer 422 and name the "
-                    + "line (\(rule).7)")
+                    + "line (\(page).7)")
         }
     }
+}
 
-    /// Returns what is wrong with the answer to a push of no lines; nil if nothing is, or if it is refused as one.
-    private func emptyPushFault(_ answer: ProbedAnswer) -> (verdict: CheckFinding.Verdict, text: String, hint: String)?
-    {
-        switch answer.status {
-        case 200..<300:
-            let json = try? JSONValue.parse(answer.body)
-            guard json?["results"]?.array == nil else { return nil }
-            return (
-                .wrong, ", and no 'results'",
-                "apps would get 502 push.unknown_outcome: answer with one result a line (docs/BACKEND-PROTOCOL.md, 8.6)"
-            )
-        case 401, 403: return (.wrong, "", "may the account push? [push] path")
-        case 404, 405, 501, 300..<400: return (.wrong, "", "[push] path")
-        case 429, 503: return (.unsure, "", "the backend is busy: try again")
-        case 500...: return (.note, "", "some backends fail at an empty body; look at the backend's log")
-        default: return nil
-        }
-    }
+extension BackendError {
+    /// True if the backend asks for a pause.
+    fileprivate var isBusy: Bool { if case .busy = self { true } else { false } }
 }

@@ -189,6 +189,11 @@ struct BackendVerdict {
             return checked.finding(
                 .wrong, "the stream's \(fault)", hint: "[backend] stream; docs/BACKEND-PROTOCOL.md shows the lines")
         }
+        if answer.isBroken {
+            return checked.finding(
+                .wrong, "the stream breaks off after \(SampleFindings.lines(beginning.count))",
+                hint: "the connection was closed in the middle: look at the backend's log")
+        }
         if answer.isWhole, !beginning.hasEnd {
             return checked.finding(
                 .wrong, "the stream ends without the line '\(complete)'",

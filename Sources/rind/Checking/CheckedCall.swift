@@ -93,7 +93,8 @@ struct CheckedCall {
         return CheckedCall(.neighbour, other, key: key, settings: settings)
     }
 
-    private static func madeUpWord() -> String {
+    /// Returns a word that no backend knows.
+    static func madeUpWord() -> String {
         "rind-check-\(String(UInt32.random(in: .min ... .max), radix: 16))"
     }
 }

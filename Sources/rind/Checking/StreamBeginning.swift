@@ -66,7 +66,9 @@ struct StreamBeginning {
         guard let type = document.member(backend.typeField)?.string, !type.isEmpty else {
             return failed("has no text at '\(backend.typeField)' ([backend] type_field)")
         }
-        guard let token = document.member(backend.ackField)?.string, !token.isEmpty else {
+        // A number does as a token, and is a finding.
+        let token = document.member(backend.ackField)
+        guard token?.string?.isEmpty == false || token?.kind == .number else {
             return failed("(\(type.shown(upTo: 60))) has no text at '\(backend.ackField)' ([backend] ack_field)")
         }
         var output = JSONWriter()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Backend
+import Curl
 import SyncModel
 
 /// A call that the checklist makes.
@@ -28,25 +29,28 @@ enum ChecklistCall {
     }
 
     /// Names the call that has failed, the error, and where to look.
-    func failed(_ error: BackendError, at settings: BackendSettings) -> CheckFinding {
+    func failed(_ error: BackendError, at settings: BackendSettings, isSecond: Bool) -> CheckFinding {
         let address = call(in: settings).map { "\($0.method) \(settings.path(of: $0))" } ?? key
         let problem =
             switch error {
             case .refused(let status), .ackRefused(let status), .unexpectedStatus(let status): "status \(status)"
             default: "\(error)"
             }
-        return CheckFinding(.wrong, "\(address): \(problem) (\(error.code))", hint: hint(error))
+        let account = isSecond ? ", to the second account" : ""
+        return CheckFinding(.wrong, "\(address): \(problem)\(account) (\(error.code))", hint: hint(error))
     }
 
     private func hint(_ error: BackendError) -> String {
         switch error {
+        case .transport(.closed): "the connection was closed in the middle: look at the backend's log"
         case .transport: BackendCheck.hint(error) ?? key
         case .busy, .circuitOpen: "try again"
         case .failed: "look at the backend's log"
-        case .credentialRefused: "may the account of '--header' make this call? \(key)"
+        case .credentialRefused: "is the credential valid, and may the account make this call? \(key)"
+        case .resultsMissing, .malformedAnswer: "the answer is not as docs/BACKEND-PROTOCOL.md has it; \(key)"
         case .typesRefused: "'request' of the tables"
-        case .refused, .ackRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge, .malformedAnswer,
-            .resultsMissing, .invalidCall, .unsafeValue, .notConfigured:
+        case .refused, .ackRefused, .unexpectedStatus, .contentType, .encoding, .answerTooLarge,
+            .invalidCall, .unsafeValue, .notConfigured:
             key
         }
     }

@@ -39,7 +39,7 @@ struct ChecklistResults {
 
     /// Notes a call that has failed.
     mutating func note(_ failure: ChecklistFailure, at settings: BackendSettings) {
-        failures.append(failure.call.failed(failure.cause, at: settings))
+        failures.append(failure.call.failed(failure.cause, at: settings, isSecond: failure.isSecond))
     }
 
     /// True if no point fails that was tried, and no call.

@@ -19,7 +19,6 @@ extension ChecklistRun {
                 [.movedRecord],
                 because: "needs a parent that both users see, and one that only the first user sees")
         }
-        results.leavePart(of: .movedRecord, because: "a record without descendants was moved")
         child.put(under: shared)
         try await using(child) { [child] run, mayExist throws(ChecklistFailure) in
             let created = try await run.create(child, mayExist: &mayExist)
@@ -34,6 +33,7 @@ extension ChecklistRun {
                 }
                 try await run.expectOther("after it was moved to '\(parent)'", child, isDeletion: isDeletion)
             }
+            run.results.leavePart(of: .movedRecord, because: "a record without descendants was moved")
         }
         _ = try await other?.news()
     }
@@ -42,8 +42,9 @@ extension ChecklistRun {
     private mutating func expectOther(
         _ moment: String, _ child: ScratchRecord, isDeletion: Bool
     ) async throws(ChecklistFailure) {
-        guard let news = try await other?.news() else { return }
-        let own = news.records.filter { $0.table == child.tableIndex && $0.recordID == child.id }
+        let isOwn = { (line: ChecklistStream.Line) in line.table == child.tableIndex && line.recordID == child.id }
+        guard let news = try await other?.awaitNews({ $0.records.contains(where: isOwn) }).stream else { return }
+        let own = news.records.filter(isOwn)
         let came = news.fault ?? (own.isEmpty ? "nothing of it" : own.last?.isDeletion == true ? "its delete" : "it")
         results.expect(
             own.last?.isDeletion == isDeletion, .movedRecord,

@@ -16,6 +16,10 @@ extension ChecklistRun {
         }
         try await other?.forgetAll()
         othersView = try await other?.news()
+        if let fault = othersView?.fault {
+            results.leave([.otherUsers, .movedRecord], because: "to the second account, \(fault)")
+            other = nil
+        }
         // What both see may be theirs together, and so may what is made like it.
         let own = everything.records(unknownTo: othersView)
         guard let scratch = ScratchRecord(configuration, own, random: Randomness.system.next()) else {
@@ -36,6 +40,8 @@ extension ChecklistRun {
         _ scratch: ScratchRecord,
         _ body: (inout Self, _ mayExist: inout Bool) async throws(ChecklistFailure) -> Void
     ) async throws(ChecklistFailure) {
+        // If the check is killed, this says what to delete.
+        Console.error("The check makes '\(scratch.id)' in '\(scratch.table.name)', and deletes it again.")
         var (mayExist, failure) = (false, ChecklistFailure?.none)
         do throws(ChecklistFailure) { try await body(&self, &mayExist) } catch { failure = error }
         if mayExist, let answer = try? await session.push([scratch.operation(.delete)]) { mayExist = !answer.isApplied }
@@ -76,11 +82,12 @@ extension ChecklistRun {
         let base = try await expectOne(.oneLineEach, "after the create", of: scratch, text: 1)
         try await expectUnseen(scratch, "a record that the first user made")
         try await trySameKey(key, scratch, first: created)
-        for number in 2...4 { _ = try await session.push([scratch.operation(.update, text: number)]) }
-        _ = try await expectOne(.oneLineEach, "after three updates", of: scratch, text: 4)
+        if await isApplied((2...4).map { scratch.operation(.update, text: $0) }, for: .oneLineEach, "three updates") {
+            _ = try await expectOne(.oneLineEach, "after three updates", of: scratch, text: 4)
+        }
         try await tryBadLine(scratch)
         try await tryOldBase(base, of: scratch)
-        mayExist = !(try await tryDeleting(scratch))
+        try await tryDeleting(scratch, mayExist: &mayExist)
         try await expectUnseen(scratch, "the delete of a record of the first user")
     }
 
@@ -121,20 +128,32 @@ extension ChecklistRun {
     }
 
     /// Deletes the record, and then tries what becomes of changes to it.
-    ///
-    /// - Returns: True if the record is not there in the end.
-    private mutating func tryDeleting(_ scratch: ScratchRecord) async throws(ChecklistFailure) -> Bool {
-        let deleted = try await session.push([scratch.operation(.delete)])
-        results.expect(deleted.isApplied, .oneLineEach, or: "the delete: \(deleted.words)")
+    private mutating func tryDeleting(
+        _ scratch: ScratchRecord, mayExist: inout Bool
+    ) async throws(ChecklistFailure) {
+        guard await isApplied([scratch.operation(.delete)], for: .oneLineEach, "the delete") else { return }
+        mayExist = false
         _ = try await expectOne(.oneLineEach, "after the delete", of: scratch, text: nil)
-        let again = try await session.push([scratch.operation(.delete)])
-        results.expect(again.isApplied, .oldBase, or: "a delete of nothing: \(again.words)")
+        _ = await isApplied([scratch.operation(.delete)], for: .oldBase, "a delete of nothing")
         let updated = try await session.push([scratch.operation(.update, text: 7)])
+        mayExist = updated.isApplied
         results.expect(
             [[.missing], [.conflict]].contains(updated.outcomes), .oldBase,
             or: "an update of a deleted record: \(updated.words)")
-        guard updated.isApplied else { return deleted.isApplied || again.isApplied }
-        return try await session.push([scratch.operation(.delete)]).isApplied
+    }
+
+    /// Pushes operations that have to be applied; whatever else is answered, the point fails.
+    private mutating func isApplied(
+        _ operations: [StreamPushOperation], for point: ChecklistPoint, _ what: String
+    ) async -> Bool {
+        do throws(ChecklistFailure) {
+            let answer = try await session.push(operations)
+            results.expect(answer.isApplied, point, or: "\(what): \(answer.words)")
+            return answer.isApplied
+        } catch {
+            results.expect(false, point, or: "\(what): \(error.cause)")
+            return false
+        }
     }
 
     /// Makes a record under a parent that does not exist.
@@ -149,13 +168,13 @@ extension ChecklistRun {
         child.put(under: child.id)
         try await using(child) { [child] run, mayExist throws(ChecklistFailure) in
             let answer = try await run.create(child, mayExist: &mayExist)
-            if answer.isApplied {
-                run.results.leavePart(of: .lostParent, because: "the backend takes a record with any parent")
-            } else {
-                run.results.expect(
-                    [[.rejected], [.missing]].contains(answer.outcomes), .lostParent,
-                    or: "the create of '\(child.table.name)': \(answer.words)")
-            }
+            run.results.expect(
+                answer.isApplied || [[.rejected], [.missing]].contains(answer.outcomes), .lostParent,
+                or: "the create of '\(child.table.name)': \(answer.words)")
+            // Whether the parent was the reason is for a reader to tell.
+            run.results.leavePart(
+                of: .lostParent,
+                because: answer.isApplied ? "the backend takes a record with any parent" : answer.words)
         }
     }
 
@@ -167,26 +186,34 @@ extension ChecklistRun {
     ) async throws(ChecklistFailure) -> String? {
         let (news, lag) = try await session.awaitNews()
         if let lag, !news.records.isEmpty {
+            self.lag = max(self.lag, lag)
             results.leavePart(
                 of: .laggingReplica,
                 because: "a stream was \(lag.milliseconds) ms behind a push: [ledger] settle must be much longer")
         }
         let isRight = news.records.count == 1 && news.records.allSatisfy { scratch.isBrought(by: $0, text: number) }
-        results.expect(isRight, point, or: "\(moment) came \(news.fault ?? news.summary)")
+        let waited = lag == nil || !news.records.isEmpty ? "" : " within \(ChecklistSession.patience)"
+        results.expect(isRight, point, or: "\(moment) came\(waited) \(news.fault ?? news.summary)")
         return news.records.first?.checkpoint.token
     }
 
     /// Expects that nothing is new.
     private mutating func expectNothing(_ point: ChecklistPoint) async throws(ChecklistFailure) {
+        try? await Task.sleep(for: lag * 2)
         let news = try await session.news()
-        results.expect(news.records.isEmpty, point, or: "\(news.summary) came, and nothing was to be applied")
+        results.expect(
+            news.fault == nil && news.records.isEmpty, point,
+            or: news.fault ?? "\(news.summary) came, and nothing was to be applied")
     }
 
     /// Expects that the other user gets nothing of the record.
     private mutating func expectUnseen(_ scratch: ScratchRecord, _ what: String) async throws(ChecklistFailure) {
+        guard other != nil else { return }
+        try? await Task.sleep(for: lag * 2)
         guard let news = try await other?.news() else { return }
         results.expect(
-            !news.records.contains { $0.table == scratch.tableIndex && $0.recordID == scratch.id }, .otherUsers,
-            or: "\(what) of '\(scratch.table.name)' came to the second one")
+            news.fault == nil && !news.records.contains { $0.table == scratch.tableIndex && $0.recordID == scratch.id },
+            .otherUsers, or: news.fault ?? "\(what) of '\(scratch.table.name)' came to the second one")
+        results.leavePart(of: .otherUsers, because: "with a record of '\(scratch.table.name)' alone")
     }
 }

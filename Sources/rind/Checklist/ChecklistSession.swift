@@ -20,11 +20,17 @@ struct ChecklistSession {
     private var vector = CheckpointVector()
 
     /// The time within which a pushed record has to come.
-    private static let patience = Duration.seconds(10)
+    static let patience = Duration.seconds(10)
+
+    private let isSecond: Bool
 
     /// Creates a session with a credential; no call is made.
-    init(_ configuration: Configuration, client: BackendClient, _ credentials: ForwardedCredentials) {
+    init(
+        _ configuration: Configuration, client: BackendClient, _ credentials: ForwardedCredentials,
+        isSecond: Bool = false
+    ) {
         self.configuration = configuration
+        self.isSecond = isSecond
         self.client = client
         self.credentials = credentials
     }
@@ -88,14 +94,16 @@ struct ChecklistSession {
         return news
     }
 
-    /// Reads what is new until records have come; a stream may be behind a push.
+    /// Reads what is new until a stream has what is waited for; it may be behind a push.
     ///
-    /// - Returns: The last stream, and the time for which the ones before had nothing; nil if the first one had.
-    mutating func awaitNews() async throws(ChecklistFailure) -> (stream: ChecklistStream, lag: Duration?) {
+    /// - Returns: The last stream, and the time for which the ones before did not have it; nil if the first one had.
+    mutating func awaitNews(
+        _ isThere: (ChecklistStream) -> Bool = { !$0.records.isEmpty }
+    ) async throws(ChecklistFailure) -> (stream: ChecklistStream, lag: Duration?) {
         let start = ContinuousClock.now
         var news = try await news()
-        guard news.fault == nil, news.records.isEmpty else { return (news, nil) }
-        while news.fault == nil, news.records.isEmpty, start.duration(to: .now) < Self.patience {
+        guard news.fault == nil, !isThere(news) else { return (news, nil) }
+        while news.fault == nil, !isThere(news), start.duration(to: .now) < Self.patience {
             guard (try? await Task.sleep(for: .milliseconds(250))) != nil else { break }
             news = try await self.news()
         }
@@ -131,7 +139,9 @@ struct ChecklistSession {
     private func calling<R>(
         _ call: ChecklistCall, _ body: () async throws(BackendError) -> R
     ) async throws(ChecklistFailure) -> R {
-        do throws(BackendError) { return try await body() } catch { throw ChecklistFailure(call: call, cause: error) }
+        do throws(BackendError) { return try await body() } catch {
+            throw ChecklistFailure(call: call, cause: error, isSecond: isSecond)
+        }
     }
 }
 
@@ -147,6 +157,16 @@ enum SecondAccount {
 struct ChecklistFailure: Error {
     let call: ChecklistCall
     let cause: BackendError
+    /// True if the second account made the call.
+    let isSecond: Bool
+
+    /// True if the backend has answered, and not as the point wants it.
+    var isAnswer: Bool {
+        switch cause {
+        case .refused, .unexpectedStatus, .malformedAnswer, .resultsMissing, .failed: true
+        default: false
+        }
+    }
 
     /// True if the backend may have refused the tokens of the call.
     var isAboutTokens: Bool {

@@ -73,9 +73,10 @@ extension WhyReport {
         // Of a line that was dropped nothing is kept, not even that it came.
         return
             "Its content has the digest \(Self.hexadecimal(content)), delivered with that cursor or before it, and "
-            + "nothing of it has gone out since. A line with the same content is dropped as equal"
+            + "nothing of it has gone out since. "
             + (finding.isNoteNew
-                ? ", but its next line counts as the echo of a push, and goes out whatever it says." : ".")
+                ? "Its next line counts as the echo of a push, and goes out whatever it says."
+                : "A line with the same content is dropped as equal.")
     }
 
     private var feedSentence: String? {

@@ -77,7 +77,23 @@ import Testing
         }
     }
 
-    @Test(arguments: [400, 409, 410, 412, 422])
+    @Test func `a refusal of tokens that names their types stops no device`() async throws {
+        var options = StackOptions(["pull.repeat_window": "0s"])
+        options.configuration = try StackConfiguration.withRequestCheckpoints()
+        try await GatewayStack.with(options) { stack in
+            try await stack.seed(tasks: 12)
+            var device = try await stack.quietDevices()[0]
+            try await stack.change()
+            let types = "ProjectsV2, TasksV2, CommentsV1, TagsV1, TaskTagsV1"
+            stack.backend.inject(
+                DemoFault(nil, "/sync/stream", action: .status(400, message: "unknown tokens of \(types)")))
+            let answer = try await device.sync().pull
+            #expect(try await stack.figures(of: answer)["restart"] == "refused_tokens")
+            try await stack.expectEqual(device)
+        }
+    }
+
+    @Test(arguments: [400, 410, 412, 422])
     func `tokens that are refused with the request of the stream stop no device`(status: Int) async throws {
         var options = StackOptions(["pull.repeat_window": "0s"])
         options.configuration = try StackConfiguration.withRequestCheckpoints()

@@ -53,7 +53,10 @@ import Testing
             Way(
                 testDescription: "a table without the call",
                 change: ["remove = DELETE /tags/{id} missing 404": ""], changes: .changes("tags", deleted: ["tag-0"]),
-                line: ["operation": "delete", "reason": "the configuration has no 'remove' for this table"]),
+                line: [
+                    "operation": "delete",
+                    "reason": "the configuration has no 'remove' for this table, and no '[push] path'",
+                ]),
             Way(
                 testDescription: "a conflict", fault: DemoFault("PATCH", "/tasks/t-0", action: .status(412)),
                 changes: .changes("tasks", updated: [["id": "t-0", "name": "mine"]]), outcome: "409 push.conflict",

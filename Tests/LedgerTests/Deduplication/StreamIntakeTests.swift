@@ -38,6 +38,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [("TaskV1", true), ("ProjectDeleteV1", false)])
+    func `lines of one namespace are in order, and those of two are not`(namespace: String, isOrdered: Bool) throws {
+        var table = Self.projection.schema.tables[0]
+        table.columns = [Column(name: "project_id", type: .string)]
+        table.deletes = [
+            Table.DeleteRule(
+                type: "ProjectDeleteV1", target: .whereColumn("project_id", equals: Path(name: "projectId")))
+        ]
+        let projection = Projection(schema: Schema(tables: [table]), schemaVersion: 1)
+        var intake = StreamIntake(
+            projection: projection, hashKey: SipHash.Key(1, 2), limits: StreamIntake.Limits(), ledgered: [0])
+        intake.beginRequest()
+        let row = #"{"type":"TaskV1","data":{"id":"a","project_id":"p"},"ack":"TaskV1|1"}"# + "\n"
+        let deletion = #"{"type":"ProjectDeleteV1","data":{"projectId":"p"},"ack":"\#(namespace)|2"}"# + "\n"
+        try feed(&intake, row + deletion + Self.complete)
+        let line = try #require(intake.signs.deletions.values.first?.values.first)
+        #expect(line.sequence == 2 && line.spares(1) == !isOrdered && line.contradicts(1) == !isOrdered)
+    }
+
     @Test(arguments: [1, 2, 7, 64, 100_000]) func `chunks may be cut anywhere`(_ cut: Int) throws {
         var intake = Self.intake()
         intake.beginRequest()

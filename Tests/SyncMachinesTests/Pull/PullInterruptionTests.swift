@@ -155,6 +155,13 @@ import Testing
         pull.send(.done, expect: .answer(plan))
     }
 
+    @Test func `a refusal that names all types may be about tokens, and then about the types`() throws {
+        var pull = Book(presented: 1_000, settings: PullSettings(style: .request))
+        pull.send(.context(Book.context(try Book.row())), expect: .stream(from: Book.vector))
+        pull.send(.typesRefused(named: Book.types), expect: .stream(from: CheckpointVector(), afresh: true))
+        pull.send(.typesRefused(named: Book.types), expect: .fail(.typesRefused))
+    }
+
     @Test func `a stream without tokens is not refused because of them`() {
         var pull = Book(settings: PullSettings(style: .request))
         pull.send(.context(PullContext()), expect: .stream(from: CheckpointVector()))
