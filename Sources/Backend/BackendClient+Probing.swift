@@ -37,6 +37,9 @@ package struct ProbedAnswer: Sendable {
         return body.first { $0 > 0x20 } == UInt8(ascii: "<")
     }
 
+    /// The sentence by which the backend refuses the request; nil for a page, and if there is none.
+    package var message: String? { isPage ? nil : RefusalText.sentence(in: String(decoding: body, as: UTF8.self)) }
+
     /// Returns those of these names that occur in the body as words.
     package func names(of names: [String]) -> [String] {
         let text = String(decoding: body, as: UTF8.self)

@@ -99,8 +99,8 @@ import Testing
             said:
                 "wrong  backend  \(pushed) the backend's answer is not what was agreed on: there are no results, to a push of one "
                 + "line that it has to refuse",
-            hint: "a record that it refuses would be 502 for its device again and again: answer 422 and name the line "
-                + "(docs/BACKEND-PROTOCOL.md, 8.7)"),
+            hint: "a push of an app would be 502 again and again: answer 422 and name the line that is refused, and "
+                + "200 with one result a line (docs/BACKEND-PROTOCOL.md, 8.6 and 8.7)"),
         Backend(
             testDescription: "no body is read, and an empty one is a fault",
             push: { $0.isEmpty ? .status("500 Oh") : .json(#"{"results":[]}"#) },
@@ -168,14 +168,14 @@ import Testing
             said:
                 "wrong  backend  \(pushed) the backend refuses the request (400), to a push of one line that it has to "
                 + "refuse",
-            hint: "a record that it refuses would be 502 for its device again and again: answer 422 and name the line "
-                + "(docs/BACKEND-PROTOCOL.md, 8.7)"),
+            hint: "a push of an app would be 502 again and again: answer 422 and name the line that is refused, and "
+                + "200 with one result a line (docs/BACKEND-PROTOCOL.md, 8.6 and 8.7)"),
         Backend(
             testDescription: "a line that cannot be taken is a fault",
             push: { $0.isEmpty ? ScriptedServer.refusePush($0) : .status("500 Oh") },
             said: "wrong  backend  \(pushed) the backend failed (500), to a push of one line that it has to refuse",
-            hint: "a record that it refuses would be 502 for its device again and again: answer 422 and name the line "
-                + "(docs/BACKEND-PROTOCOL.md, 8.7)"),
+            hint: "a push of an app would be 502 again and again: answer 422 and name the line that is refused, and "
+                + "200 with one result a line (docs/BACKEND-PROTOCOL.md, 8.6 and 8.7)"),
         Backend(
             testDescription: "two lines have one token", lines: list("l1", "a|1") + list("l2", "a|1"),
             said: "unsure backend  \(stream) ListV1: 1 line with the token of the line before; if the stream breaks "

@@ -144,6 +144,19 @@ import Testing
         }
     }
 
+    @Test func `a checklist that cannot be tried yet says so, and a refusal is shown in the backend's words`()
+        async throws
+    {
+        try await DemoBackend.withRunning { backend in
+            backend.inject(DemoFault("POST", "/sync/stream", action: .status(400, message: "unknown type")))
+            let result = try await Self.check(try await backend.url)
+            #expect(result.status == 1 && Self.rows(result).isEmpty)
+            #expect(result.out.contains("POST /sync/stream: status 400: 'unknown type'\n"), "\(result.out)")
+            #expect(result.out.contains("= hint: 'request' of the tables (ProjectsV2, TasksV2"), "\(result.out)")
+            #expect(result.out.contains("The checklist was not tried: mend first what is wrong"), "\(result.out)")
+        }
+    }
+
     @Test func `the points are those of the page`() throws {
         #expect(ChecklistPoint.allCases.map(\.sentence) == (try Self.page()))
     }

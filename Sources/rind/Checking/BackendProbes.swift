@@ -215,8 +215,9 @@ struct BackendProbes {
             guard !error.isBusy, error.isOutcomeUnknown || error.code == "backend.refused" else { throw error }
             return CheckFinding(
                 .wrong, "\(address): \(error), to a push of one line that it has to refuse",
-                hint: "a record that it refuses would be 502 for its device again and again: answer 422 and name the "
-                    + "line (\(page).7)")
+                hint:
+                    "a push of an app would be 502 again and again: answer 422 and name the line that is refused, and "
+                    + "200 with one result a line (\(page).6 and 8.7)")
         }
     }
 }

@@ -63,13 +63,16 @@ struct BackendVerdict {
         if answer.isPage {
             return (", a page of HTML", "[backend] url must lead to the API, not to pages for browsers")
         }
+        // An error says nothing of the account's records.
+        let message = answer.message.map { ": '\($0.shown(upTo: 200))'" } ?? ""
         if case .stream(let types) = checked.kind, answer.status == 400 {
             let named = answer.names(of: types)
             if !named.isEmpty {
-                return (", and its answer names \(named.joined(separator: ", "))", "'request' of the tables")
+                return (", and its answer names \(named.joined(separator: ", "))\(message)", "'request' of the tables")
             }
+            return (message, "'request' of the tables (\(types.joined(separator: ", "))), \(checked.key)")
         }
-        return ("", "\(checked.key), or [backend] url if other calls are wrong, too")
+        return (message, "\(checked.key), or [backend] url if other calls are wrong, too")
     }
 
     /// Judges the answer to a list without tokens; nil where it is not plainly from the call that sets checkpoints.

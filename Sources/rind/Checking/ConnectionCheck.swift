@@ -52,6 +52,9 @@ struct ConnectionCheck {
             Console.out("\nChecklist of \(page), tried by \(Version.line) at \(url) on \(date):\n")
             for line in points.table { Console.out(line) }
         }
+        if points == nil, checklist != .none {
+            Console.out("\nThe checklist was not tried: mend first what is wrong or unsure above.")
+        }
         return findings.allSatisfy(\.verdict.isPassed) && points?.isPassed != false
     }
 

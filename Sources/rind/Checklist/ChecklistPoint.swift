@@ -59,23 +59,23 @@ enum ChecklistPoint: CaseIterable {
     /// True if only a second account shows whether the point holds, and pushes of the first.
     var needsOtherUser: Bool { self == .otherUsers || self == .movedRecord }
 
-    /// The means that credentials alone do not give; nil if they are enough.
+    /// The means that one credential alone does not give; nil if it is enough.
     var beyondReach: String? {
         switch self {
         case .emptyAccount, .confirmed, .oneLineEach, .setBack, .unknownType, .cut, .futureToken, .badLine, .lostParent,
             .sameKey, .oldBase:
             nil
-        case .otherUsers, .movedRecord: "a second user: give the field of the credential twice"
-        case .twoSessions: "a second session of the account: give the field of the credential twice"
-        case .joinedProject: "somebody who lets a second user join and leave"
-        case .lateCommit: "two open transactions"
-        case .laggingReplica: "a replica that can be stopped"
-        case .changedMeanwhile: "a change at a known moment of a stream"
-        case .deletedParent: "a record with children that may be deleted"
-        case .oldToken: "a token older than the deletions are kept"
-        case .firstDeletion: "a type of which nothing was ever deleted"
-        case .slowReader: "a look at the backend's memory and queries"
-        case .failed: "a fault inside the backend"
+        case .otherUsers, .movedRecord: "needs a second user: give the field of the credential twice"
+        case .twoSessions: "needs a second session of the account: give the field of the credential twice"
+        case .joinedProject: "to be tried by hand: let a second user join and leave"
+        case .lateCommit: "to be tried by hand, with two open transactions"
+        case .laggingReplica: "to be tried by hand, with a replica that is stopped"
+        case .changedMeanwhile: "to be tried by hand, with a change while a stream runs"
+        case .deletedParent: "to be tried by hand, with a record that has children"
+        case .oldToken: "to be tried by hand, with a token older than the deletions are kept"
+        case .firstDeletion: "to be tried by hand, with a type of which nothing was ever deleted"
+        case .slowReader: "to be tried by hand, with a look at the backend's memory and queries"
+        case .failed: "to be tried by hand, with a fault inside the backend"
         }
     }
 }

@@ -22,7 +22,7 @@ struct ChecklistReading {
             return nil
         }
         if everything.lines.count > 1 {
-            results.leave([.emptyAccount], because: "the account has \(everything.summary)")
+            results.leave([.emptyAccount], because: "the account has \(everything.summary): try an empty one")
         } else {
             results.expect(everything.completeToken != nil, .emptyAccount, or: everything.summary)
         }

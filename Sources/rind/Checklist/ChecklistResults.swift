@@ -65,7 +65,7 @@ struct ChecklistResults {
         case .fails(let problem): ("wrong", problem)
         case .partly(let reason): ("in part", reason)
         case .untried(let reason): ("untried", reason)
-        case nil: ("untried", point.beyondReach.map { "needs \($0)" } ?? "an earlier point or call failed")
+        case nil: ("untried", point.beyondReach ?? "an earlier point or call failed")
         }
     }
 

@@ -163,7 +163,8 @@ extension ChecklistRun {
                 configuration, everything.records, random: Randomness.system.next(), needsParent: true)
         else {
             return results.leave(
-                [.lostParent], because: "no table has ids of apps, a column of text, a reference, and a record")
+                [.lostParent],
+                because: "needs a record in a table with a reference, a column of text, and ids that apps make")
         }
         child.put(under: child.id)
         try await using(child) { [child] run, mayExist throws(ChecklistFailure) in
@@ -174,7 +175,8 @@ extension ChecklistRun {
             // Whether the parent was the reason is for a reader to tell.
             run.results.leavePart(
                 of: .lostParent,
-                because: answer.isApplied ? "the backend takes a record with any parent" : answer.words)
+                because: answer.isApplied
+                    ? "the backend takes a record with any parent" : "the reason must be the parent: \(answer.words)")
         }
     }
 

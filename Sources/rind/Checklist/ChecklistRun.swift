@@ -61,6 +61,7 @@ struct ChecklistRun {
             results.leave([.otherUsers, .movedRecord], because: "needs the second credential to be another user's")
         } else if other != nil {
             results.leave([.twoSessions], because: "needs the second credential to be of the same user")
+            results.leave([.otherUsers, .movedRecord], because: "an earlier point or call failed")
         }
         return results
     }
