@@ -22,7 +22,8 @@ enum SpellingManual {
 
         - `strict` takes values of the column's own JSON type only, and timestamps with a zone or as numbers.
         - `as seconds` and `as millis` are the unit of a timestamp's numbers, both ways; seconds are sent whole. `as http`
-          sends HTTP dates. `as number` sends a `string` that is a whole number as one.
+          sends HTTP dates. `as date` sends the day alone, `2026-12-24`, in UTC or the column's zone: apps have its
+          midnight, and lose any other time of day when they push. `as number` sends a `string` that is a whole number as one.
         - `zone Europe/Berlin` (or `UTC`, `+02:00`) is the zone of times that name none; they are sent back with its
           offset. Without it they are taken as UTC, which is counted and logged as `pull.times_without_zone`. Of a time
           that the clocks show twice the earlier counts.

@@ -39,6 +39,8 @@ package struct Column: Hashable, Sendable {
         case seconds
         /// An HTTP date (RFC 9110, 5.6.7); numbers are milliseconds.
         case http
+        /// A day of the calendar, in UTC or the column's zone; what is sent loses its time of day.
+        case date
     }
 
     /// The backend's own words for true and false.

@@ -87,6 +87,11 @@ struct OutgoingColumn: Sendable {
         case .seconds: .integer(milliseconds / 1_000 - (milliseconds % 1_000 < 0 ? 1 : 0))
         case .iso: .string(ISO8601.text(milliseconds: milliseconds, offset: column.zone?.offset(at: milliseconds)))
         case .http: .string(ISO8601.httpDate(milliseconds: milliseconds))
+        case .date:
+            .string(
+                String(
+                    ISO8601.text(milliseconds: milliseconds, offset: column.zone?.offset(at: milliseconds))
+                        .prefix { $0 != "T" }))
         }
     }
 

@@ -134,14 +134,19 @@ struct ColumnAdvice {
         case (.number, .string): addition = column.isDecimal ? nil : "decimal"
         case (.boolean, _): addition = words.flatMap { $0.isKnown ? $0.attribute : nil }
         case (.string, .number): addition = column.isSentAsNumber || column.reference != nil ? nil : "as number"
-        case (.timestamp, .string): addition = column.timestampFormat == .http ? nil : "as http"
+        case (.timestamp, .string):
+            let format: Column.TimestampFormat = isHTTP ? .http : .date
+            addition = column.timestampFormat == format ? nil : "as \(format.rawValue)"
         default: addition = nil
         }
-        guard let addition, !column.isReadonly, column.type != .timestamp || isHTTP else { return nil }
+        guard let addition, !column.isReadonly, column.type != .timestamp || isHTTP || isDay else { return nil }
         return remark(
             .possible, head + "; for the backend to get them back so: \(ColumnLine(column: column, addition: addition))"
         )
     }
+
+    /// True if the times that were converted are days without a time.
+    private var isDay: Bool { facts.convertedExample?.wholeMatch(of: #/"\d{4}-\d\d-\d\d"/#) != nil }
 
     /// True if the times that were converted are HTTP dates.
     private var isHTTP: Bool { facts.convertedExample?.hasSuffix("GMT\"") == true }

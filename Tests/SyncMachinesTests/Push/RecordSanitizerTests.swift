@@ -26,6 +26,7 @@ import Testing
     }
 
     private static let seconds: @Sendable (inout Column) -> Void = { $0.timestampFormat = .seconds }
+    private static let date: @Sendable (inout Column) -> Void = { $0.timestampFormat = .date }
     private static let order: @Sendable (inout Column) -> Void = {
         $0.oneOf = .init(allowed: ["asc", "desc"], fallback: "asc")
     }
@@ -61,6 +62,8 @@ import Testing
         Case(column: column(.boolean), sent: "2", expected: "false", isRepaired: true),
         Case(column: column(.timestamp), sent: "1700000000123", expected: #""2023-11-14T22:13:20.123Z""#),
         Case(column: column(.timestamp), sent: "-1", expected: #""1969-12-31T23:59:59.999Z""#),
+        Case(column: column(.timestamp, date), sent: "1798135200000", expected: #""2026-12-24""#),
+        Case(column: column(.timestamp, date), sent: "-1", expected: #""1969-12-31""#),
         Case(column: column(.timestamp, seconds), sent: "1700000000999", expected: "1700000000"),
         Case(column: column(.timestamp, seconds), sent: "-1", expected: "-1"),
         Case(column: column(.timestamp, seconds), sent: "-8640000000000000", expected: "-8640000000000"),

@@ -39,7 +39,7 @@ enum SpellingTable {
         for word in words {
             switch word {
             case "strict": column.isStrict = true
-            case "seconds", "millis", "http": column.timestampFormat = .init(rawValue: word) ?? .iso
+            case "seconds", "millis", "http", "date": column.timestampFormat = .init(rawValue: word) ?? .iso
             case "utc": column.zone = .utc
             case "berlin": column.zone = berlin
             case "decimal": column.isDecimal = true
@@ -253,6 +253,8 @@ enum SpellingTable {
         Row("local, skipped", "timestamp berlin", #""2025-03-30 02:30:00""#, "1743298200000"),
         Row("a zone of its own counts", "timestamp berlin", #""2025-01-01T10:00:00Z""#, "1735725600000"),
         Row("Jackson: local", "timestamp berlin", "[2025,1,1,11,0]", "1735725600000"),
+        Row("a day", "timestamp date", #""2026-12-24""#, "1798070400000", sent: #""2026-12-24""#),
+        Row("a day, local", "timestamp date berlin", #""2025-07-01""#, "1751320800000", sent: #""2025-07-01""#),
         Row("SAP, AS/400: digits", "timestamp", #""20250101""#, "1735689600000"),
         Row(
             "SAP: no end", "timestamp utc", #""99991231""#, "253402214400000",
