@@ -102,7 +102,9 @@ extension IdentityResolver {
         let begun = probes.filter { $0.isBegun(vector) }
         for probe in (begun + probes.filter { !$0.isBegun(vector) }).prefix(Self.maximumProbes) {
             let part = probe.part(of: vector)
-            for presented in part.isEmpty ? [part] : [part, CheckpointVector()] {
+            // In style `server` no tokens are sent, and the second request would be the first.
+            let isPresented = backend.settings.checkpoints == .request && !part.isEmpty
+            for presented in isPresented ? [part, CheckpointVector()] : [part] {
                 do throws(BackendError) {
                     _ = try await backend.openStream(
                         types: [probe.type], vector: presented, isCompressed: false, identity.forwarded)

@@ -21,7 +21,7 @@ extension ChecklistRun {
         }
         child.put(under: shared)
         try await using(child) { [child] run, mayExist throws(ChecklistFailure) in
-            let created = try await run.create(child, mayExist: &mayExist)
+            let created = try await run.push(child.operation(.create, text: 1), mayExist: &mayExist)
             guard created.isApplied else {
                 return run.results.leave([.movedRecord], because: "the create was refused: \(created.words)")
             }

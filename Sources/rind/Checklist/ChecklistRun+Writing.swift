@@ -55,12 +55,12 @@ extension ChecklistRun {
         _ = try await session.news()
     }
 
-    /// Makes the record, and notes whether it may be there.
-    mutating func create(
-        _ scratch: ScratchRecord, key: String = ChecklistSession.key(), mayExist: inout Bool
+    /// Makes the record, or changes one that is not there, and notes whether it may be there then.
+    mutating func push(
+        _ operation: StreamPushOperation, key: String = ChecklistSession.key(), mayExist: inout Bool
     ) async throws(ChecklistFailure) -> StreamPushResult {
         do throws(ChecklistFailure) {
-            let answer = try await session.push([scratch.operation(.create, text: 1)], key: key)
+            let answer = try await session.push([operation], key: key)
             mayExist = answer.isApplied
             return answer
         } catch {
@@ -74,7 +74,7 @@ extension ChecklistRun {
         of scratch: ScratchRecord, mayExist: inout Bool
     ) async throws(ChecklistFailure) {
         let key = ChecklistSession.key()
-        let created = try await create(scratch, key: key, mayExist: &mayExist)
+        let created = try await push(scratch.operation(.create, text: 1), key: key, mayExist: &mayExist)
         guard mayExist else {
             return results.expect(
                 false, .oneLineEach, or: "the create of '\(scratch.table.name)' was refused: \(created.words)")
@@ -135,8 +135,7 @@ extension ChecklistRun {
         mayExist = false
         _ = try await expectOne(.oneLineEach, "after the delete", of: scratch, text: nil)
         _ = await isApplied([scratch.operation(.delete)], for: .oldBase, "a delete of nothing")
-        let updated = try await session.push([scratch.operation(.update, text: 7)])
-        mayExist = updated.isApplied
+        let updated = try await push(scratch.operation(.update, text: 7), mayExist: &mayExist)
         results.expect(
             [[.missing], [.conflict]].contains(updated.outcomes), .oldBase,
             or: "an update of a deleted record: \(updated.words)")
@@ -168,7 +167,7 @@ extension ChecklistRun {
         }
         child.put(under: child.id)
         try await using(child) { [child] run, mayExist throws(ChecklistFailure) in
-            let answer = try await run.create(child, mayExist: &mayExist)
+            let answer = try await run.push(child.operation(.create, text: 1), mayExist: &mayExist)
             run.results.expect(
                 answer.isApplied || [[.rejected], [.missing]].contains(answer.outcomes), .lostParent,
                 or: "the create of '\(child.table.name)': \(answer.words)")

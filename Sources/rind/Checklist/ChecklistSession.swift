@@ -160,14 +160,6 @@ struct ChecklistFailure: Error {
     /// True if the second account made the call.
     let isSecond: Bool
 
-    /// True if the backend has answered, and not as the point wants it.
-    var isAnswer: Bool {
-        switch cause {
-        case .refused, .unexpectedStatus, .malformedAnswer, .resultsMissing, .failed: true
-        default: false
-        }
-    }
-
     /// True if the backend may have refused the tokens of the call.
     var isAboutTokens: Bool {
         guard case .refused(let status) = cause else { return false }

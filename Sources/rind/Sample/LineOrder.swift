@@ -60,8 +60,8 @@ struct LineOrder {
             + contested.sorted().map { table in
                 SampleRemark(
                     .possible,
-                    "\(schema.tables[table].name): a record comes and is deleted behind it, in another namespace; it is kept, and the "
-                        + "next pull compares the whole type",
+                    "\(schema.tables[table].name): a record comes and is deleted behind it, in another namespace; it "
+                        + "is kept, and the next pull compares the whole type",
                     hint: "give rows and deletions one namespace if they are events (docs/BACKEND-PROTOCOL.md, 3)")
             }
     }

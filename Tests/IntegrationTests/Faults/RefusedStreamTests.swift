@@ -77,13 +77,38 @@ import Testing
         }
     }
 
-    @Test func `a refusal of tokens that names their types stops no device`() async throws {
-        var options = StackOptions(["pull.repeat_window": "0s"])
+    /// A device whose tokens the backend is about to refuse, with changes that it lacks.
+    private static func withChange(
+        _ overrides: [String: String] = [:], _ body: (GatewayStack, inout StackDevice) async throws -> Void
+    ) async throws {
+        var options = StackOptions(["pull.repeat_window": "0s"].merging(overrides) { $1 })
         options.configuration = try StackConfiguration.withRequestCheckpoints()
         try await GatewayStack.with(options) { stack in
             try await stack.seed(tasks: 12)
             var device = try await stack.quietDevices()[0]
             try await stack.change()
+            try await body(stack, &device)
+        }
+    }
+
+    @Test(arguments: [400, 404, 410])
+    func `a stream that only tries a credential is tried without tokens, too`(status: Int) async throws {
+        let bearer = ["identity.principal": "bearer", "identity.auth_ttl": "0s"]
+        try await Self.withChange(bearer) { stack, device in
+            try device.model.create("tasks", id: "n", ["name": "mine", "project_id": "p-0"])
+            stack.backend.inject(DemoFault(nil, "/sync/stream", action: .status(status)))
+            let before = stack.backend.count("POST", "/sync/stream")
+            try await device.push()
+            #expect(stack.backend.count("POST", "/sync/stream") == before + 2)
+            let last = stack.backend.requests.last { $0.path == "/sync/stream" }
+            #expect(last?.body.contains(#""checkpoints":{}"#) == true, "\(last?.body ?? "")")
+            try await device.sync()
+            try await stack.expectEqual(device)
+        }
+    }
+
+    @Test func `a refusal of tokens that names their types stops no device`() async throws {
+        try await Self.withChange { stack, device in
             let types = "ProjectsV2, TasksV2, CommentsV1, TagsV1, TaskTagsV1"
             stack.backend.inject(
                 DemoFault(nil, "/sync/stream", action: .status(400, message: "unknown tokens of \(types)")))
@@ -95,12 +120,7 @@ import Testing
 
     @Test(arguments: [400, 410, 412, 422])
     func `tokens that are refused with the request of the stream stop no device`(status: Int) async throws {
-        var options = StackOptions(["pull.repeat_window": "0s"])
-        options.configuration = try StackConfiguration.withRequestCheckpoints()
-        try await GatewayStack.with(options) { stack in
-            try await stack.seed(tasks: 12)
-            var device = try await stack.quietDevices()[0]
-            try await stack.change()
+        try await Self.withChange { stack, device in
             stack.backend.inject(DemoFault(nil, "/sync/stream", action: .status(status)))
             let answer = try await device.sync().pull
             #expect(try await stack.figures(of: answer)["restart"] == "refused_tokens")
