@@ -80,6 +80,7 @@ let package = Package(
         .target(name: "Threads", dependencies: [nioLocks]),
         .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
         .target(name: "Postgres", dependencies: ["CPQ", "SyncModel", "Threads", nioCore, nioLocks, log]),
+        .target(name: "Accounts", dependencies: ["StateStore", "SyncModel", nioLocks]),
         .target(name: "StateProbes", dependencies: ["StateStore", nioLocks]),
         .target(
             name: "SQLiteState",
@@ -133,8 +134,9 @@ let package = Package(
         .target(
             name: "GatewayTesting",
             dependencies: [
-                "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
-                "JSONBytes", "Ledger", "LineProjection", "MemoryState", "SQLiteState", "StateStore", "SyncMachines",
+                "Accounts", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
+                "GatewayServer", "JSONBytes", "Ledger", "LineProjection", "MemoryState", "SQLiteState", "StateStore",
+                "SyncMachines",
                 "SyncModel", "WatermelonWire", httpTypes, nioCore, nioPosix, nioLocks, lifecycle, log,
             ]),
 
@@ -163,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "StateStoreTests",
             dependencies: [
-                "MemoryState", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
+                "Accounts", "MemoryState", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
                 "StateStore", "SyncModel", grdb, grdbSQLite, log, nioLocks,
             ]),
         .testTarget(

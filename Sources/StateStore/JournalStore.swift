@@ -29,7 +29,7 @@ package protocol JournalStore: Sendable {
     ///   receipt over the limit: end the push without one.
     func endPush(_ end: JournalEnd, of journal: Int64, at now: Instant) async throws
 
-    /// Returns a principal's open journals, oldest first, with their in-flight operations; almost always empty.
+    /// Returns a principal's open journals, oldest first, with their in-stored operations; almost always empty.
     func openJournals(of principal: Principal) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])]
 
     /// Counts a failed attempt of push recovery to resolve a journal although the backend answers.
@@ -37,7 +37,7 @@ package protocol JournalStore: Sendable {
     /// - Returns: The number of such attempts, and the time of the first one.
     func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant)
 
-    /// Records that the request of an in-flight operation will not be repeated, and deletes the request.
+    /// Records that the request of an in-stored operation will not be repeated, and deletes the request.
     func giveUp(_ index: Int, of journal: Int64) async throws
 
     /// Returns true if the request of a record was given up once, according to the journals that are kept.
@@ -55,6 +55,6 @@ package protocol JournalAdmin: Sendable {
     /// Returns journals by their numbers, all or one principal's, beginning with the one after `after`, at most 10,000.
     func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal]
 
-    /// Returns one journal, with the operations that are or were in flight.
+    /// Returns one journal, with the operations that are or were in stored.
     func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])?
 }

@@ -15,6 +15,8 @@ package struct StateLimits: Hashable, Sendable {
     package var comparisonBytes = 1 << 20
     /// The largest size of a ledger chunk in bytes.
     package var chunkBytes = 1 << 20
+    /// The largest size of a chunk, in bytes, that is kept with its replica instead of under a number of its own.
+    package var inlineBytes = 512
     /// The largest body of a receipt in bytes.
     package var receiptBytes = 1 << 16
     /// The number of receipts for one principal; the oldest are dropped first.

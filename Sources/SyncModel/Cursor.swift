@@ -12,6 +12,11 @@ package struct Cursor: RawRepresentable, Hashable, Comparable, Sendable, CustomS
     /// The time of the commit in milliseconds since 1970; unique within its principal.
     package let rawValue: Int64
 
+    /// The smallest cursor.
+    package static let first = Cursor(number: 1)
+
+    private init(number: Int64) { rawValue = number }
+
     /// Creates a cursor; nil if `rawValue` is not in 1 … 2^53 − 1.
     package init?(rawValue: Int64) {
         guard rawValue >= 1, rawValue <= Self.maximum else { return nil }

@@ -26,7 +26,7 @@ import Testing
             // 3 is what the device has, 4 what it may have got.
             #expect(try await store.context(3).row?.vector["a"] == "3")
             #expect(try await store.context(4).row?.vector["a"] == "4")
-            #expect(try await store.context().newest?.rawValue == 4)
+            #expect(try await store.context(4).newest?.rawValue == 4)
             #expect(try await store.collect(Retention(now: now, seenBefore: now - Self.day)).isEmpty)
         }
     }

@@ -60,25 +60,29 @@ import Testing
             try await store.begin(row(300, of: bob, replica: 3))
             #expect(try await store.context(100).row?.replica.rawValue == 1)
             #expect(try await store.context(100, of: bob).row?.replica.rawValue == 2)
-            #expect(try await store.context(of: alice).newest?.rawValue == 100)
+            #expect(try await store.context(100, of: alice).newest?.rawValue == 100)
             #expect(try await store.newestCursor()?.rawValue == 300)
         }
     }
 
     @Test(arguments: StateBacking.all)
-    func `a cursor that is not newer than every other of its principal is refused`(
+    func `a cursor that its principal has, or that is not newer than its parent, is refused`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            for value: Int64 in [100, 99, 1] {
-                await #expect(throws: StateError.cursorTaken(newest: try cursor(100))) {
-                    try await store.begin(row(value, replica: 2))
+            await #expect(throws: StateError.cursorTaken(newest: try cursor(100))) {
+                try await store.begin(row(100, replica: 2))
+            }
+            try await store.proceed(row(200, parent: 100))
+            for value: Int64 in [200, 150, 1] {
+                await #expect(throws: StateError.cursorTaken(newest: try cursor(200))) {
+                    try await store.proceed(row(value, parent: 200))
                 }
             }
             // Nothing of the refused pulls is left.
             #expect(try await store.replicas(of: alice, after: nil, limit: 10).count == 1)
-            #expect(try await store.context(99).row == nil)
+            #expect(try await store.context(150).row == nil)
         }
     }
 
@@ -182,8 +186,9 @@ import Testing
                 try await store.commit(pull)
             }
             #expect(try await store.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue) == [18, 99])
-            await #expect(throws: StateError.cursorTaken(newest: try cursor(118))) {
-                try await store.begin(row(117, replica: 20))
+            for value: Int64 in [101, 117, 118] {
+                let error = await #expect(throws: StateError.self) { try await store.begin(row(value, replica: 20)) }
+                #expect(error?.code == "state.cursor_taken")
             }
         }
     }

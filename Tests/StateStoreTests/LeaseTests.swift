@@ -181,7 +181,7 @@ import Testing
             try await store.begin(try row(1_000))
             let lease = try await taken("a", in: store).lease
             await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
-                try await write(under: lease, givingBack: true) { try await store.begin(try row(900, replica: 2)) }
+                try await write(under: lease, givingBack: true) { try await store.begin(try row(1_000, replica: 2)) }
             }
             #expect(try await refusedBy("b", in: store)?.name == "a")
             try await write(under: lease, givingBack: true) { try await store.dropReceipts(principal: alice) }
@@ -216,7 +216,7 @@ import Testing
                 let lease = try await taken("a", in: store).lease
                 async let next = {
                     while true {
-                        let (context, answer) = try await take("b", in: store)
+                        let (context, answer) = try await take("b", in: store, presented: value)
                         if let lease = answer.lease { return (context.newest, lease) }
                     }
                 }()

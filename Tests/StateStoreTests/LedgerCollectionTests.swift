@@ -77,7 +77,9 @@ import Testing
     func `a pull that is under way can read its layers for an hour after they have gone`(
         backing: StateBacking
     ) async throws {
-        try await backing { store in
+        var limits = StateLimits()
+        limits.inlineBytes = 0
+        try await backing(limits) { store in
             try await store.begin(row(100), [1: 1])
             try await store.proceed(row(200, parent: 100), [2: 2])
             try await store.proceed(row(201, parent: 100), [3: 3])

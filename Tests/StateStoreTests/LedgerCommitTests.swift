@@ -173,7 +173,9 @@ import Testing
 
     @Test(arguments: StateBacking.all)
     func `the operator may ask for a comparison and have a replica forgotten`(backing: StateBacking) async throws {
-        try await backing { store in
+        var limits = StateLimits()
+        limits.inlineBytes = 0
+        try await backing(limits) { store in
             try await store.begin(row(100), [1: 1])
             #expect(try await store.context(100).resyncAt == 0)
             try await store.resync(replica: Self.replica, at: now)

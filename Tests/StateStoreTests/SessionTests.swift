@@ -122,7 +122,7 @@ import Testing
                 try await store.proceed(row(200, parent: 100, generation: 0))
             }
             #expect(try await store.context(200).row == nil)
-            #expect(try await store.context().newest?.rawValue == 100)
+            #expect(try await store.context(100).newest?.rawValue == 100)
             try await store.proceed(row(200, parent: 100, generation: 1))
             await #expect(throws: StateError.generationChanged(current: 0)) {
                 try await store.begin(row(300, replica: 2, session: tablet, generation: 1))

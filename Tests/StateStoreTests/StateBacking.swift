@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import MemoryState
 import Postgres
@@ -36,7 +37,7 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                 }
             },
             StateBacking(testDescription: "memory") { limits, body in
-                try await body(MemoryStateStore(limits: limits, needsLeases: true))
+                try await body(AccountStore(limits: limits))
             },
         ] + (PostgresServer.isInstalled ? [postgres] : [])
         + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
@@ -59,6 +60,14 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
 
     private static let postgres = StateBacking(testDescription: "PostgreSQL") { limits, body in
         try await withPostgres(try await postgresOptions { $0.limits = limits }) { try await body($0) }
+    }
+}
+
+extension AccountStore {
+    /// A state in memory.
+    convenience init(limits: StateLimits = StateLimits()) {
+        let setting = Account.Setting(limits: limits, numbers: TimedNumbers())
+        self.init(MemoryBytes(), setting: setting, needsLeases: true)
     }
 }
 

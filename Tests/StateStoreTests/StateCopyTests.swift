@@ -1,8 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Logging
-import MemoryState
 import NIOConcurrencyHelpers
 import Postgres
 import PostgresState
@@ -52,7 +52,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let (first, second) = (directory + "/a.db", directory + "/b.db")
             var trial = StoreTrial(
-                reference: MemoryStateStore(), other: try await SQLiteStateStore.open(path: first),
+                reference: AccountStore(), other: try await SQLiteStateStore.open(path: first),
                 seed: UInt64(seed) + 2_000)
             for _ in 0..<60 { try await trial.step() }
             await trial.other.close()

@@ -16,7 +16,7 @@ enum ImportTable {
         ["Deduplication"],
         ["Ledger"],
         ["WatermelonWire", "SyncMachines", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
-        ["StateProbes"],
+        ["Accounts", "StateProbes"],
         ["SQLiteState", "PostgresState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
@@ -57,6 +57,7 @@ enum ImportTable {
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "Threads"],
         "Telemetry": ["CoreMetrics", "NIOConcurrencyHelpers"],
         "Postgres": ["CPQ", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel", "Threads"],
+        "Accounts": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "StateProbes": ["NIOConcurrencyHelpers", "StateStore"],
         "SQLiteState": [
             "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateStore", "SyncModel",
@@ -98,7 +99,7 @@ enum ImportTable {
         ],
         "rind-count": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"],
         "GatewayTesting": [
-            "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
+            "Accounts", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
             "HTTPTypes", "JSONBytes", "Ledger", "LineProjection", "Logging", "MemoryState", "NIOConcurrencyHelpers",
             "NIOCore", "NIOPosix", "SQLiteState", "ServiceLifecycle", "StateStore", "SyncMachines", "SyncModel",
             "WatermelonWire",
@@ -120,7 +121,8 @@ enum ImportTable {
             "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "PostgresTesting", "SyncModel",
         ],
         "StateStoreTests": [
-            "GRDB", "GRDBSQLite", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres", "PostgresState",
+            "Accounts", "GRDB", "GRDBSQLite", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres",
+            "PostgresState",
             "PostgresTesting", "SQLiteState", "StateProbes", "StateStore", "SyncModel",
         ],
         "BackendTests": [

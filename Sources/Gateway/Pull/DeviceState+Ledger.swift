@@ -162,7 +162,7 @@ extension DeviceState {
             let version = try await scope.store.compactBatch(step, at: scope.now)
             outline?.version = version
         }
-        outline?.deltas = []
+        outline = try await scope.store.ledger(of: before.replica) ?? outline
         scope.logger.debug("a ledger was compacted", metadata: ["layers": "\(deltas.count)"])
     }
 }

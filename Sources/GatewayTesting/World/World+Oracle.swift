@@ -1,10 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Gateway
 import GatewayConfig
 import Ledger
-import MemoryState
 import StateStore
 import SyncModel
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import MemoryState
 import StateStore
 package import SyncModel
@@ -33,7 +34,7 @@ extension World {
             try crash(executor.draw() % 3 == 0 ? gateways.indices : one..<one + 1)
         case .pause(let choice): pause(choice % gateways.count)
         case .goOn: goOn()
-        case .saveState: savedStore = store.copy()
+        case .saveState: savedBytes = bytes.copy()
         case .restoreState: try await restoreState()
         case .wait(let milliseconds): pass(milliseconds)
         case .days(let days): try await pass(days: days)
@@ -121,7 +122,7 @@ extension World {
     private func restoreState() async throws {
         pass(1_000)
         note("an older state is restored")
-        store = savedStore?.copy() ?? Self.emptyStore(setup)
+        bytes = savedBytes?.copy() ?? MemoryBytes()
         try crash()
         _ = try await store.distrust(because: .state, of: nil, at: time.now)
         users.setAdrift()

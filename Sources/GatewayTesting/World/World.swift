@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import Gateway
 import GatewayConfig
@@ -39,13 +40,15 @@ package final class World {
     let setup: WorldSetup
     /// The backend, the devices, and the changes on them.
     package let users: Users
-    var store: MemoryStateStore
+    /// The bytes of the state, and the state as operators and the oracle see it.
+    var bytes: MemoryBytes { didSet { store = state(of: bytes) } }
+    private(set) lazy var store = state(of: bytes)
     private let backend: WorldBackend
     let executor: SeededExecutor
     let time: VirtualTime
     var gateways: [Running] = []
     var requests: [Request] = []
-    var savedStore: MemoryStateStore?
+    var savedBytes: MemoryBytes?
     var syncCount = 0
     /// The number of the tables' configuration with which the gateways run.
     var mapping = 0
@@ -66,7 +69,7 @@ package final class World {
         backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
         time = VirtualTime(now: users.now)
-        store = Self.emptyStore(setup)
+        bytes = MemoryBytes()
         for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
 
@@ -76,9 +79,13 @@ package final class World {
     /// The number of jobs that have run.
     package var steps: Int { executor.steps }
 
-    /// Returns an empty state; several gateways need leases on theirs.
-    static func emptyStore(_ setup: WorldSetup) -> MemoryStateStore {
-        MemoryStateStore(needsLeases: setup.gateways > 1)
+    /// Returns the state that bytes are; several gateways need leases on theirs.
+    private func state(of bytes: MemoryBytes) -> AccountStore {
+        let numbers = TimedNumbers { [executor] in executor.draw() }
+        return AccountStore(
+            bytes, setting: Account.Setting(limits: StateLimits(), numbers: numbers),
+            versions: VersionSource(process: UInt32(truncatingIfNeeded: executor.draw() >> 33)),
+            needsLeases: setup.gateways > 1)
     }
 
     /// Starts a gateway on the state.
@@ -88,7 +95,7 @@ package final class World {
         let clock = WorldClock(time: time, life: life)
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
         let gateway = SyncGateway(
-            configuration: configuration, store: store.shared(gate: gate(life)),
+            configuration: configuration, store: state(of: bytes.shared(gate: gate(life))),
             backend: BackendClient(
                 settings: configuration.backendSettings,
                 transport: WorldTransport(
@@ -100,7 +107,7 @@ package final class World {
         return Running(gateway: gateway, life: life)
     }
 
-    private func gate(_ life: GatewayLife) -> MemoryStateStore.Gate {
+    private func gate(_ life: GatewayLife) -> MemoryBytes.Gate {
         { [disk] moment in
             switch moment {
             case .beforeReading:

@@ -4,10 +4,10 @@
 /// Every declaration that other targets see has a doc comment, and so has every requirement of a protocol they see.
 ///
 /// The formatter's own rule looks at `public` declarations only, of which there are none. What a declaration owes to a
-/// protocol is documented there: a function that is a requirement of one of the target's own protocols needs no comment
-/// of its own, nor do the literals, coding and element types of the standard library's.
+/// protocol is documented there: a function that is a requirement of one of our own protocols needs no comment of its own,
+/// nor do the value that a coder reads into and the literals, coding and element types of the standard library's.
 enum DocumentationRule {
-    /// The declarations without comment; `requirements` are the functions that the target's own protocols ask for.
+    /// The declarations without comment; `requirements` are the functions that our own protocols ask for.
     static func violations(in file: SourceFile, requirements: Set<String> = []) -> [Violation] {
         let text = file.swift
         let places = text.tokens.indices.filter { index in
@@ -37,12 +37,15 @@ enum DocumentationRule {
     }
 
     private static func isWitness(_ index: Int, of requirements: Set<String>, in text: SwiftText) -> Bool {
-        let next = text.tokens[(index + 1)...].prefix(3).map(\.text)
+        let start = text.tokens[index + 1].text == "mutating" ? index + 2 : index + 1
+        let next = text.tokens[start...].prefix(3).map(\.text)
         guard next.count == 3 else { return false }
         return switch next[0] {
         case "func": requirements.contains(next[1])
         case "typealias": ["Element", "Failure", "Iterator", "AsyncIterator"].contains(next[1])
-        case "init": next[2].hasSuffix("Literal") || next[2] == "from" && text.tokens[index + 4].text == "decoder"
+        case "init":
+            next[2].hasSuffix("Literal") || next[2] == ")"
+                || next[2] == "from" && text.tokens[index + 4].text == "decoder"
         default: false
         }
     }

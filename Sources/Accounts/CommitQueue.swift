@@ -1,0 +1,64 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import StateStore
+
+/// Commits changes in the order in which they come: those that come while others are committed wait and go together,
+/// with one wait for the disk.
+final class CommitQueue: Sendable {
+    private enum Turn {
+        /// Commit all that is waiting.
+        case lead
+        case end(Result<CommitOutcome, any Error>)
+    }
+
+    private typealias Waiter = (changes: OwnedChanges, turn: CheckedContinuation<Turn, Never>)
+
+    private struct State {
+        var waiting: [Waiter] = []
+        var isCommitting = false
+    }
+
+    private let store: any ByteStore
+    private let state = NIOLockedValueBox(State())
+
+    init(_ store: any ByteStore) { self.store = store }
+
+    /// Commits changes; goes on even if the task is cancelled.
+    func commit(_ changes: OwnedChanges) async throws -> CommitOutcome {
+        let turn = await withCheckedContinuation { turn in
+            let leads = state.withLockedValue { state in
+                state.waiting.append((changes, turn))
+                defer { state.isCommitting = true }
+                return !state.isCommitting
+            }
+            if leads { turn.resume(returning: .lead) }
+        }
+        switch turn {
+        case .end(let result): return try result.get()
+        case .lead: return try await lead()
+        }
+    }
+
+    /// Commits what waits, the caller's own changes first, and passes the turn on.
+    private func lead() async throws -> CommitOutcome {
+        let group = state.withLockedValue { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        let results: [Result<CommitOutcome, any Error>]
+        do {
+            results = try await store.commit(group.map(\.changes)).map { .success($0) }
+        } catch {
+            results = group.map { _ in .failure(error) }
+        }
+        for (waiter, result) in zip(group, results).dropFirst() { waiter.turn.resume(returning: .end(result)) }
+        let next = state.withLockedValue { state in
+            state.isCommitting = !state.waiting.isEmpty
+            return state.waiting.first
+        }
+        next?.turn.resume(returning: .lead)
+        return try results[0].get()
+    }
+}

@@ -1,0 +1,177 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+package import StateStore
+package import SyncModel
+
+extension AccountStore: LedgerStore {
+    package func ledgerChunk(layer: LayerID, table: String, holding id: IDHash) async throws -> StoredChunk? {
+        let table = try key(table, "table")
+        let found = try layers.chunks(of: layer)?.last { $0.table == table && $0.first <= id }
+        return try await found.asyncMap { try await self.contents(of: [$0])[0] }
+    }
+
+    package func ledgerChunks(
+        layer: LayerID, table: String, after first: IDHash?, limit: Int
+    ) async throws -> [StoredChunk] {
+        let table = try key(table, "table")
+        let chunks = try (layers.chunks(of: layer) ?? []).filter { chunk in
+            chunk.table == table && first.map { $0 < chunk.first } ?? true
+        }
+        return try await contents(of: Array(chunks.prefix(min(max(0, limit), 1_000))))
+    }
+
+    package func ledgerChunks(of wanted: [LayerID], limit: Int) async throws -> LedgerLayers {
+        var found = LedgerLayers()
+        for id in wanted {
+            guard let chunks = try layers.chunks(of: id) else { continue }
+            if chunks.count > limit {
+                found.large.insert(id)
+            } else {
+                found.chunks[id] = try await contents(of: chunks).map(\.chunk)
+            }
+        }
+        return found
+    }
+
+    private func contents(of heads: [ChunkHead]) async throws -> [StoredChunk] {
+        let wanted = heads.filter { $0.bytes == nil }.map(\.number)
+        let read = wanted.isEmpty ? [] : try await store.chunks(wanted)
+        let bytes = Dictionary(zip(wanted, read), uniquingKeysWith: { $1 })
+        return try heads.map { head in
+            guard let bytes = head.bytes ?? bytes[head.number] ?? nil else { throw StateError.ledgerChanged }
+            return StoredChunk(
+                id: head.number,
+                chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes))
+        }
+    }
+
+    package func stageLayer(at now: Instant) async throws -> LayerID {
+        let layer = LayerID(rawValue: accounts.setting.numbers.next(at: now))
+        var changes = RowChanges()
+        let key = RowKey(.staged, of: 0, number: layer.rawValue)
+        changes.rows[key] = Row(key: key, number: now.milliseconds, bytes: try StagedChunks().encoded())
+        changes.isDurable = false
+        try await accounts.commit(changes)
+        return layer
+    }
+
+    package func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws {
+        let rows = try await store.load([.all(.staged, of: 0, prefix: layer.rawValue.keyBytes)])[0]
+        guard let first = rows.first else { throw StateError.ledgerChanged }
+        let known = try rows.flatMap { try StagedChunks(decoding: $0.bytes).chunks }
+        var (changes, staged) = (RowChanges(), [ChunkHead]())
+        for chunk in chunks {
+            guard chunk.bytes.count <= limits.chunkBytes else { throw StateError.tooLarge("ledger chunk") }
+            let isKnown = (known + staged).contains { $0.table == chunk.table && $0.first == chunk.first }
+            if isKnown { throw StateError.failed("two chunks of a layer begin with the same hash") }
+            let number = accounts.setting.numbers.next(at: Instant(milliseconds: first.number))
+            staged.append(
+                ChunkHead(
+                    table: try key(chunk.table, "table"), first: chunk.first, entries: chunk.entries, number: number,
+                    size: chunk.bytes.count))
+            changes.chunks[number] = chunk.bytes
+        }
+        let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + Int64(rows.count).keyBytes)
+        changes.rows[key] = Row(key: key, number: first.number, bytes: try StagedChunks(staged).encoded())
+        changes.isDurable = false
+        try await accounts.commit(changes)
+    }
+
+    package func compactableDeltas(replica: ReplicaID, upTo cursor: Cursor) async throws -> [CompactableDelta] {
+        guard let principal = try await principal(of: replica) else { throw StateError.replicaUnknown(replica) }
+        return try await accounts.read(principal) { account in
+            guard let known = try account.replica(replica) else { throw StateError.replicaUnknown(replica) }
+            return known.compactableDeltas(upTo: cursor)
+        }
+    }
+
+    package func compactBatch(_ batch: LedgerCompactionBatch, at now: Instant) async throws -> Int {
+        guard let principal = try await principal(of: batch.replica) else {
+            throw StateError.replicaUnknown(batch.replica)
+        }
+        let version = try await accounts.change(principal) { account in
+            guard let known = try account.replica(batch.replica) else { throw StateError.replicaUnknown(batch.replica) }
+            guard known.ledger.version == batch.version >> 1, known.ledger.base?.id == batch.base else {
+                throw StateError.ledgerChanged
+            }
+            guard Set(batch.removed).count == batch.removed.count else { throw StateError.ledgerChanged }
+            for cursor in batch.undo.keys where cursor <= known.ledger.compacted ?? .first {
+                throw StateError.failed("an undo of a cursor that is in the base already")
+            }
+            let isContinuing = batch.version & 1 == 1
+            var merge =
+                (isContinuing ? merges.withLockedValue { $0[batch.replica] } : nil)
+                ?? LedgerMerge(replica: batch.replica, base: batch.base, upTo: .first)
+            merge.removed.formUnion(batch.removed)
+            merge.added += try LedgerRules.write(batch.added, at: now, in: &account)
+            for (table, count) in batch.counts { merge.counts[table, default: LedgerCount()].add(count) }
+            for (cursor, chunks) in batch.undo { try add(chunks, of: cursor, to: &merge, at: now, in: &account) }
+            guard let finished = batch.finished else {
+                merges.withLockedValue { $0[batch.replica] = merge }
+                return known.ledger.version << 1 | 1
+            }
+            merge.upTo = finished
+            merges.withLockedValue { $0[batch.replica] = nil }
+            try LedgerRules.merge(merge, at: now, in: &account)
+            return (known.ledger.version + 1) << 1
+        }
+        return version
+    }
+
+    private func add(
+        _ chunks: [LedgerChunk], of cursor: Cursor, to merge: inout LedgerMerge, at now: Instant,
+        in account: inout Account
+    ) throws {
+        guard !chunks.isEmpty else { return }
+        let heads = try LedgerRules.write(chunks, at: now, in: &account)
+        let index =
+            merge.undos.firstIndex { $0.cursor == cursor }
+            ?? {
+                merge.undos.append(
+                    LedgerLayer(id: LayerID(rawValue: account.setting.numbers.next(at: now)), cursor: cursor))
+                return merge.undos.count - 1
+            }()
+        merge.undos[index].chunks = (merge.undos[index].chunks + heads).sorted { $0.precedes($1) }
+        for chunk in chunks {
+            let count = LedgerCount(entries: chunk.entries, bytes: chunk.bytes.count)
+            merge.undos[index].counts[chunk.table, default: LedgerCount()].add(count)
+        }
+    }
+
+    package func ledgers(of principal: Principal) async throws -> [LedgerOutline] {
+        let found = try await accounts.read(principal) { try ReplicaRules.ledgers(of: &$0) }
+        for (replica, _) in found { layers.keep(replica.layers) }
+        return found.map(\.1)
+    }
+
+    package func ledger(of replica: ReplicaID) async throws -> LedgerOutline? {
+        guard let principal = try await principal(of: replica) else { return nil }
+        guard let known = try await accounts.read(principal, { try $0.replica(replica) }) else { return nil }
+        layers.keep(known.layers)
+        return known.outline(at: known.tip ?? known.newest)
+    }
+
+    package func acceptDeletions(replica: ReplicaID, at now: Instant) async throws {
+        let done: Void? = try await change(replica) { try ReplicaRules.acceptDeletions(of: replica, at: now, in: &$0) }
+        if done == nil { throw StateError.replicaUnknown(replica) }
+    }
+
+    package func resync(replica: ReplicaID, at now: Instant) async throws {
+        let done: Void? = try await change(replica) { try ReplicaRules.resync(replica, at: now, in: &$0) }
+        if done == nil { throw StateError.replicaUnknown(replica) }
+    }
+
+    package func forget(replica: ReplicaID) async throws -> Bool {
+        let now = Instant(milliseconds: 0)
+        return try await change(replica) { try ReplicaRules.forget(replica, at: now, in: &$0) } ?? false
+    }
+}
+
+extension Optional {
+    fileprivate func asyncMap<T>(_ body: (Wrapped) async throws -> T) async rethrows -> T? {
+        if let self { return try await body(self) }
+        return nil
+    }
+}

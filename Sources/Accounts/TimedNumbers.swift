@@ -1,0 +1,24 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import StateStore
+package import SyncModel
+
+/// Gives numbers of chunks and layers: the time in milliseconds, then a count that begins somewhere.
+package final class TimedNumbers: NumberSource {
+    private let last = NIOLockedValueBox<Int64>(0)
+    private let random: @Sendable () -> UInt64
+
+    /// Creates a source with a source of random numbers.
+    package init(random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }) { self.random = random }
+
+    /// Returns a number that is greater than those before it.
+    package func next(at now: Instant) -> Int64 {
+        last.withLockedValue { last in
+            let time = max(0, now.milliseconds) << 20
+            last = time > last ? time | Int64(random() & 0xfffff) : last + 1
+            return last
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+
+/// All rows and chunks of a state, in dictionaries.
+struct ByteTable: Sendable {
+    private struct Part: Hashable {
+        var owner: Int64
+        var kind: RowKind
+    }
+
+    private var parts: [Part: [RowKey: Row]] = [:]
+    private var chunks: [Int64: [UInt8]] = [:]
+    private var numbers: [RowKind: Int64] = [:]
+    var leases = LeaseTable()
+
+    subscript(key: RowKey) -> Row? { parts[Part(owner: key.owner, kind: key.kind)]?[key] }
+
+    func chunk(_ number: Int64) -> [UInt8]? { chunks[number] }
+
+    mutating func reserve(_ kind: RowKind, count: Int) -> [Int64] {
+        let first = numbers[kind, default: 0] + 1
+        numbers[kind] = first + Int64(count) - 1
+        return Array(first..<first + Int64(count))
+    }
+
+    func rows(of lookup: Lookup) -> [Row] {
+        switch lookup {
+        case .row(let key): return self[key].map { [$0] } ?? []
+        case .replica(let key):
+            guard let cursor = self[key] else { return [] }
+            return [cursor] + [self[RowKey(.replica, of: key.owner, number: cursor.rank)]].compactMap { $0 }
+        case .rows(let kind, let owner, let prefix, let after, let limit):
+            let rows = part(kind, owner).filter { row in
+                row.key.key.starts(with: prefix) && after.map { $0.lexicographicallyPrecedes(row.key.key) } ?? true
+            }
+            return Array(rows.sorted { $0.key < $1.key }.prefix(limit))
+        case .count(let kind, let owner, let prefix):
+            let count = part(kind, owner).count { $0.key.key.starts(with: prefix) }
+            return [Row(key: RowKey(kind, of: owner), number: Int64(count))]
+        case .numbered(let kind, let owner, let after, let limit, let newest):
+            let rows = part(kind, owner).filter { $0.number > after }.sorted { $0.number < $1.number }
+            return Array(newest ? rows.suffix(limit) : rows.prefix(limit))
+        case .all(let kind, let order, let after, let limit, let descending):
+            func mark(_ row: Row) -> Lookup.Mark {
+                Lookup.Mark(order == .number ? row.number : row.rank, number: row.number)
+            }
+            let rows = all(kind).filter { row in
+                after.map { descending ? mark(row) < $0 : $0 < mark(row) } ?? true
+            }
+            let sorted = rows.sorted { a, b in
+                let (x, y) = (mark(a), mark(b))
+                return x == y ? a.key < b.key : descending ? y < x : x < y
+            }
+            return Array(sorted.prefix(limit))
+        case .named(let kind, let number): return all(kind).filter { $0.number == number }
+        case .principals(let owners, let limit):
+            let rows = all(.principal).filter { owners.contains($0.key.owner) }
+            return Array(rows.sorted { $0.key < $1.key }.prefix(limit))
+        }
+    }
+
+    private func part(_ kind: RowKind, _ owner: Int64) -> some Collection<Row> {
+        (parts[Part(owner: owner, kind: kind)] ?? [:]).values
+    }
+
+    private func all(_ kind: RowKind) -> [Row] { parts.filter { $0.key.kind == kind }.flatMap(\.value.values) }
+
+    /// Makes changes if what they are based on is there.
+    mutating func make(_ changes: RowChanges) -> CommitOutcome {
+        if let lease = changes.lease, (try? leases.check(lease)) == nil { return .leaseLost }
+        guard changes.expected.allSatisfy({ self[$0.key]?.version ?? 0 == $0.value }),
+            changes.added.allSatisfy({ self[$0.key] == nil })
+        else { return .refused }
+        for (key, row) in changes.rows { put(row, at: key) }
+        for row in changes.added { put(row, at: row.key) }
+        for row in changes.counted { count(row) }
+        for (key, amount) in changes.increments {
+            let known = self[key]?.number ?? 0
+            put(Row(key: key, number: known + amount), at: key)
+        }
+        for (key, floor) in changes.floors {
+            let known = self[key]?.number ?? floor
+            put(Row(key: key, number: max(known, floor)), at: key)
+        }
+        chunks.merge(changes.chunks) { $1 }
+        for number in changes.freedChunks { chunks[number] = nil }
+        if changes.givesLeaseBack, let lease = changes.lease { leases.giveBack(lease) }
+        return .made
+    }
+
+    private mutating func count(_ row: Row) {
+        var row = row
+        if let known = self[row.key] {
+            (row.version, row.number, row.rank) = (known.version, known.number + row.number, max(known.rank, row.rank))
+        }
+        put(row, at: row.key)
+    }
+
+    private mutating func put(_ row: Row?, at key: RowKey) {
+        let part = Part(owner: key.owner, kind: key.kind)
+        parts[part, default: [:]][key] = row
+        if parts[part]?.isEmpty == true { parts[part] = nil }
+    }
+}

@@ -1,0 +1,166 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Writes values as bytes, or reads them: each value says once which parts it has, and in which order.
+///
+/// A number takes as few bytes as it needs; texts and lists begin with their lengths. What is read is not trusted:
+/// whatever the bytes are, the result is a value or ``StateError/corrupt(_:)``.
+package struct Coder {
+    /// The bytes that were written, or those that are left to read.
+    package private(set) var bytes: [UInt8]
+    private var offset = 0
+    /// True if values are read.
+    package let isReading: Bool
+
+    /// Creates a coder that writes.
+    package init() {
+        bytes = []
+        isReading = false
+    }
+
+    /// Creates a coder that reads.
+    package init(reading bytes: [UInt8]) {
+        self.bytes = bytes
+        isReading = true
+    }
+
+    /// True if nothing is left to read.
+    package var isAtEnd: Bool { offset == bytes.count }
+
+    /// Codes a number.
+    package mutating func code(_ number: inout Int64) throws(StateError) {
+        guard isReading else {
+            var rest = UInt64(bitPattern: (number << 1) ^ (number >> 63))
+            while rest >= 0x80 {
+                bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+                rest >>= 7
+            }
+            bytes.append(UInt8(rest))
+            return
+        }
+        var (value, shift): (UInt64, UInt64) = (0, 0)
+        while true {
+            let byte = try next()
+            guard shift < 63 || byte <= 1 else { throw Self.damage }
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { break }
+            shift += 7
+        }
+        number = Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// Codes a byte string.
+    package mutating func code(_ value: inout [UInt8]) throws(StateError) {
+        var count = Int64(value.count)
+        try code(&count)
+        guard isReading else {
+            bytes.append(contentsOf: value)
+            return
+        }
+        guard count >= 0, count <= Int64(bytes.count - offset) else { throw Self.damage }
+        value = Array(bytes[offset..<offset + Int(count)])
+        offset += Int(count)
+    }
+
+    /// Codes the number of a list's elements; no list has more than there are bytes.
+    package mutating func code(count: inout Int) throws(StateError) {
+        var number = Int64(count)
+        try code(&number)
+        guard isReading else { return }
+        guard number >= 0, number <= Int64(bytes.count - offset) else { throw Self.damage }
+        count = Int(number)
+    }
+
+    private mutating func next() throws(StateError) -> UInt8 {
+        guard offset < bytes.count else { throw Self.damage }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    /// The error for bytes that are no such value.
+    package static var damage: StateError { .corrupt("a value cannot be read") }
+}
+
+/// A value that can be coded.
+package protocol Coded {
+    /// Creates any value, for a coder to read into.
+    init()
+    /// Codes all parts in their order.
+    mutating func code(with coder: inout Coder) throws(StateError)
+}
+
+extension Coder {
+    /// Codes a value.
+    package mutating func code(_ value: inout some Coded) throws(StateError) { try value.code(with: &self) }
+
+    /// Codes an optional value.
+    package mutating func code<T: Coded>(_ value: inout T?) throws(StateError) {
+        var isThere = value != nil
+        try code(&isThere)
+        guard isThere else {
+            value = nil
+            return
+        }
+        var some = value ?? T()
+        try some.code(with: &self)
+        value = some
+    }
+
+    /// Codes a list.
+    package mutating func code<T: Coded>(_ values: inout [T]) throws(StateError) {
+        var count = values.count
+        try code(count: &count)
+        guard isReading else {
+            for var value in values { try value.code(with: &self) }
+            return
+        }
+        values = []
+        for _ in 0..<count {
+            var value = T()
+            try value.code(with: &self)
+            values.append(value)
+        }
+    }
+
+    /// Codes a dictionary in the order of its keys, so that equal ones have equal bytes.
+    package mutating func code<K: Coded & Hashable & Comparable, V: Coded>(
+        _ values: inout [K: V]
+    ) throws(StateError) {
+        var count = values.count
+        try code(count: &count)
+        guard isReading else {
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                var (key, value) = (key, value)
+                try key.code(with: &self)
+                try value.code(with: &self)
+            }
+            return
+        }
+        values = [:]
+        for _ in 0..<count {
+            var (key, value) = (K(), V())
+            try key.code(with: &self)
+            try value.code(with: &self)
+            values[key] = value
+        }
+    }
+}
+
+extension Coded {
+    /// Returns the value's bytes.
+    package func encoded() throws(StateError) -> [UInt8] {
+        var (coder, value) = (Coder(), self)
+        try value.code(with: &coder)
+        return coder.bytes
+    }
+
+    /// Reads a value from all of the bytes.
+    package init(decoding bytes: [UInt8]) throws(StateError) {
+        self.init()
+        var coder = Coder(reading: bytes)
+        try code(with: &coder)
+        guard coder.isAtEnd else { throw Coder.damage }
+    }
+}

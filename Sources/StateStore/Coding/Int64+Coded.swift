@@ -1,0 +1,102 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+extension Int64: Coded {
+    /// Codes the number.
+    package mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&self) }
+}
+
+extension Int: Coded {
+    /// Codes the number.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var number = Int64(self)
+        try coder.code(&number)
+        self = Int(number)
+    }
+}
+
+extension Bool: Coded {
+    /// Codes the truth value as 0 or 1.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var number: Int64 = self ? 1 : 0
+        try coder.code(&number)
+        guard number == 0 || number == 1 else { throw Coder.damage }
+        self = number == 1
+    }
+}
+
+extension String: Coded {
+    /// Codes the text as UTF-8.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var bytes = Array(utf8)
+        try coder.code(&bytes)
+        guard coder.isReading else { return }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Coder.damage }
+        self = text
+    }
+}
+
+extension Array: Coded where Element: Coded {
+    /// Codes the elements in their order.
+    package mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&self) }
+}
+
+/// Bytes as one part of a value.
+struct CodedBytes: Coded {
+    var bytes: [UInt8] = []
+
+    mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&bytes) }
+}
+
+extension Coder {
+    /// Codes optional bytes.
+    mutating func code(_ value: inout [UInt8]?) throws(StateError) {
+        var bytes = value.map(CodedBytes.init)
+        try code(&bytes)
+        value = bytes?.bytes
+    }
+
+    /// Codes an enumeration by its raw value.
+    mutating func code<T: RawRepresentable>(raw value: inout T) throws(StateError) where T.RawValue: Coded {
+        var raw = value.rawValue
+        try raw.code(with: &self)
+        guard let read = T(rawValue: raw) else { throw Self.damage }
+        value = read
+    }
+
+    /// Codes a moment.
+    mutating func code(_ value: inout Instant) throws(StateError) { try code(&value.milliseconds) }
+
+    /// Codes an optional moment.
+    mutating func code(_ value: inout Instant?) throws(StateError) {
+        var milliseconds = value?.milliseconds
+        try code(&milliseconds)
+        value = milliseconds.map(Instant.init(milliseconds:))
+    }
+
+    /// Codes a cursor.
+    mutating func code(_ value: inout Cursor) throws(StateError) {
+        var number: Cursor? = value
+        try code(&number)
+        guard let number else { throw Self.damage }
+        value = number
+    }
+
+    /// Codes an optional cursor; no cursor is 0.
+    mutating func code(_ value: inout Cursor?) throws(StateError) {
+        var number = value?.rawValue ?? 0
+        try code(&number)
+        guard isReading else { return }
+        value = number == 0 ? nil : Cursor(rawValue: number)
+        if number != 0, value == nil { throw Self.damage }
+    }
+
+    /// Codes a vector, as netstrings would be longer.
+    mutating func code(_ value: inout CheckpointVector) throws(StateError) {
+        var tokens = value.tokens
+        try code(&tokens)
+        value = CheckpointVector(tokens)
+    }
+}

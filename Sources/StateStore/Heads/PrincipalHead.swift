@@ -1,0 +1,155 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// The part of a principal's state that is always at hand: small, and changed seldom.
+package struct PrincipalHead: Hashable, Sendable {
+    /// The principal.
+    package var principal: Principal
+    /// The time at which it last got a cursor, to about a day.
+    package var lastSeen: Instant
+    /// The greatest cursor whose row is gone: no number up to it is handed out again.
+    package var newestGone: Cursor?
+    /// The time up to which its cursors are distrusted.
+    package var distrustedAt: Instant = 0
+    /// The number of push notes so far.
+    package var noteSequence: Int64 = 0
+    /// The number of notes that are kept.
+    package var notes = 0
+    /// The number of id mappings so far.
+    package var idSequence: Int64 = 0
+    /// The sessions by their digests.
+    package var sessions: [String: StoredSession] = [:]
+    /// The receipts whose bodies are rows, oldest first.
+    package var receipts: [ReceiptHead] = []
+    /// The replicas that have never come back, oldest first.
+    package var unconfirmed: [Int64] = []
+    /// The number of replicas.
+    package var replicas = 0
+    /// The number of replicas with a ledger.
+    package var ledgers = 0
+    /// The numbers of the open journals, oldest first.
+    package var openJournals: [Int64] = []
+    /// The number of pushed records in quarantine.
+    package var quarantined = 0
+    /// The number of those that the operator has scheduled.
+    package var scheduled = 0
+
+    /// Creates the head of a principal that the state has not met before.
+    package init(_ principal: Principal, at now: Instant) {
+        self.principal = principal
+        lastSeen = now
+    }
+
+    /// Returns a session; a new one if it is unknown.
+    func session(_ session: Session, at now: Instant) throws(StateError) -> StoredSession {
+        sessions[try key(session.rawValue, "session")] ?? StoredSession(lastSeen: now)
+    }
+
+    /// Forgets the positions of the other sessions, which may be the same session at the backend.
+    package mutating func forgetPositions(except session: Session?) {
+        for other in sessions.keys where other != session?.rawValue { sessions[other]?.position = nil }
+    }
+}
+
+/// A session, for which the backend keeps checkpoints.
+package struct StoredSession: Hashable, Sendable, Coded {
+    /// The number of resets that the session alone has seen.
+    package var generation = 0
+    /// The vector that the backend holds; nil if it is unknown.
+    package var position: StoredPosition?
+    /// The time at which the backend last accepted the credential.
+    package var acceptedAt: Instant?
+    /// The time at which anything was last written for it.
+    package var lastSeen: Instant = 0
+
+    package init() {}
+
+    init(lastSeen: Instant) { self.lastSeen = lastSeen }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&generation)
+        try coder.code(&position)
+        try coder.code(&acceptedAt)
+        try coder.code(&lastSeen)
+    }
+}
+
+/// A position, and under what it is valid.
+package struct StoredPosition: Hashable, Sendable, Coded {
+    /// The vector.
+    package var vector = CheckpointVector()
+    /// The store's epoch in which it was stored: it counts in no other one.
+    package var epoch: Int64 = 0
+    /// The number of resets of all sessions when it was stored.
+    package var resets = 0
+
+    package init() {}
+
+    init(vector: CheckpointVector, epoch: Int64, resets: Int) {
+        self.vector = vector
+        self.epoch = epoch
+        self.resets = resets
+    }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&vector)
+        try coder.code(&epoch)
+        try coder.code(&resets)
+    }
+}
+
+/// A receipt without its answer.
+package struct ReceiptHead: Hashable, Sendable, Coded {
+    /// The digest of the push.
+    package var digest = ""
+    /// The time at which it was saved.
+    package var savedAt: Instant = 0
+    /// The time at which it expires.
+    package var expiresAt: Instant = 0
+
+    package init() {}
+
+    init(digest: String, savedAt: Instant, expiresAt: Instant) {
+        self.digest = digest
+        self.savedAt = savedAt
+        self.expiresAt = expiresAt
+    }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&digest)
+        try coder.code(&savedAt)
+        try coder.code(&expiresAt)
+    }
+}
+
+extension PrincipalHead: Coded {
+    package init() { self.init(Principal(rawValue: ""), at: 0) }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var digest = HexDigits(principal.rawValue)
+        var user = principal.origin.map { HexDigits($0.user) }
+        var scope = principal.origin?.scope
+        try coder.code(&digest)
+        try coder.code(&user)
+        try coder.code(&scope)
+        principal = Principal(
+            rawValue: digest.text,
+            origin: user.flatMap { user in scope.map { Principal.Origin(user: user.text, scope: $0) } })
+        try coder.code(&lastSeen)
+        try coder.code(&newestGone)
+        try coder.code(&distrustedAt)
+        try coder.code(&noteSequence)
+        try coder.code(&notes)
+        try coder.code(&idSequence)
+        try coder.code(hex: &sessions)
+        try coder.code(&receipts)
+        try coder.code(&unconfirmed)
+        try coder.code(&replicas)
+        try coder.code(&ledgers)
+        try coder.code(&openJournals)
+        try coder.code(&quarantined)
+        try coder.code(&scheduled)
+    }
+}

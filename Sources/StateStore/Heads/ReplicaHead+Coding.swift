@@ -1,0 +1,173 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+extension ReplicaHead: Coded {
+    package init() {
+        self.init(
+            id: ReplicaID(rawValue: 0), isConfirmed: false, firstSeen: 0, lastSeen: 0, lastResult: "")
+    }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var number = id.rawValue
+        try coder.code(&number)
+        id = ReplicaID(rawValue: number)
+        try coder.code(&isConfirmed)
+        try coder.code(&firstSeen)
+        try coder.code(&lastSeen)
+        try coder.code(&lastResult)
+        try coder.code(&schemaVersion)
+        try coder.code(&pushedVersion)
+        try coder.code(&tip)
+        try coder.code(&acceptedAt)
+        try coder.code(&resyncAt)
+        try code(cursorsWith: &coder)
+        try coder.code(&ledger)
+        var kinds = troubles.map(\.rawValue).sorted()
+        try coder.code(&kinds)
+        troubles = Set(kinds.compactMap(DeviceTrouble.Kind.init(rawValue:)))
+        try coder.code(&owed)
+    }
+
+    /// Codes the cursors from the newest on: most parts are those of the next newer one.
+    private mutating func code(cursorsWith coder: inout Coder) throws(StateError) {
+        var count = cursors.count
+        try coder.code(count: &count)
+        var (rest, newer) = (cursors, StoredCursor.none)
+        if coder.isReading { cursors = [] }
+        for _ in 0..<count {
+            var cursor = rest.popLast() ?? newer
+            try cursor.code(with: &coder, after: newer)
+            if coder.isReading { cursors.append(cursor) }
+            newer = cursor
+        }
+        guard coder.isReading else { return }
+        cursors.reverse()
+        guard zip(cursors, cursors.dropFirst()).allSatisfy({ $0.cursor < $1.cursor }) else { throw Coder.damage }
+    }
+}
+
+extension StoredCursor {
+    /// A cursor before the newest one.
+    fileprivate static var none: StoredCursor {
+        StoredCursor(
+            CursorRow(
+                principal: Principal(rawValue: ""), cursor: .first, replica: ReplicaID(rawValue: 0), parent: nil,
+                vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""), generation: 0,
+                mappingDigest: ""))
+    }
+
+    fileprivate mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
+        try coder.code(&cursor)
+        try coder.code(&parent)
+        try coder.code(&vector, after: newer.vector)
+        try coder.code(&schemaVersion)
+        var digest = session.rawValue
+        try coder.code(&digest, ifNot: newer.session.rawValue) { (c, v) throws(StateError) in try c.code(hex: &v) }
+        session = Session(rawValue: digest)
+        try coder.code(&generation)
+        try coder.code(&isConfirmed)
+        try coder.code(&mapping, ifNot: newer.mapping) { (c, v) throws(StateError) in try c.code(hex: &v) }
+        try coder.code(&noted)
+        var states = FullComparisonStates.encode(comparisons)
+        try coder.code(&states, ifNot: FullComparisonStates.encode(newer.comparisons)) { (c, v) throws(StateError) in
+            try c.code(&v)
+        }
+        if coder.isReading {
+            guard let read = FullComparisonStates.decode(states) else { throw Coder.damage }
+            comparisons = read
+        }
+        try coder.code(&ids.sequence)
+        var kept = ids.kept.map { [$0.table, $0.id] }.sorted { $0.lexicographicallyPrecedes($1) }
+        try coder.code(&kept)
+        guard kept.allSatisfy({ $0.count == 2 }) else { throw Coder.damage }
+        ids.kept = Set(kept.map { VisibleIDs.Entry(table: $0[0], id: $0[1]) })
+        try coder.code(&delta)
+        try coder.code(&below)
+        try coder.code(&isExact)
+    }
+}
+
+extension Coder {
+    /// Codes a value that is often that of another one.
+    fileprivate mutating func code<T: Equatable>(
+        _ value: inout T, ifNot other: T, _ body: (inout Coder, inout T) throws(StateError) -> Void
+    ) throws(StateError) {
+        var isOther = value == other
+        try code(&isOther)
+        if isOther { value = other } else { try body(&self, &value) }
+    }
+
+    /// Codes a vector as what differs from another one.
+    fileprivate mutating func code(
+        _ vector: inout CheckpointVector, after newer: CheckpointVector
+    ) throws(StateError) {
+        var tokens = vector.tokens.filter { newer.tokens[$0.key] != $0.value }
+        var missing = newer.tokens.keys.filter { vector.tokens[$0] == nil }.sorted()
+        try code(&tokens)
+        try code(&missing)
+        guard isReading else { return }
+        vector = CheckpointVector(
+            newer.tokens.filter { !missing.contains($0.key) }.merging(tokens, uniquingKeysWith: { $1 }))
+    }
+}
+
+extension ReplicaLedger: Coded {
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&base)
+        try coder.code(&compacted)
+        try coder.code(&horizon)
+        try coder.code(&version)
+        try coder.code(&undos)
+    }
+}
+
+extension LedgerLayer: Coded {
+    package init() { self.init(id: LayerID(rawValue: 0), cursor: .first) }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var number = id.rawValue
+        try coder.code(&number)
+        id = LayerID(rawValue: number)
+        try coder.code(&cursor)
+        var tables = Dictionary(grouping: chunks, by: \.table)
+        try coder.code(&tables)
+        if coder.isReading {
+            chunks = tables.sorted { $0.key < $1.key }.flatMap { table, chunks in
+                chunks.map { chunk in
+                    var chunk = chunk
+                    chunk.table = table
+                    return chunk
+                }
+            }
+        }
+        try coder.code(&counts)
+    }
+}
+
+extension ChunkHead: Coded {
+    package init() { self.init(table: "", first: .first, entries: 0, number: 0, size: 0) }
+
+    /// Codes all but the table.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var hash = first.bytes
+        try coder.code(&hash)
+        guard let read = IDHash(bytes: hash) else { throw Coder.damage }
+        first = read
+        try coder.code(&entries)
+        try coder.code(&number)
+        try coder.code(&size)
+        try coder.code(&bytes)
+    }
+}
+
+extension LedgerCount: Coded {
+    package init() { self.init(held: 0, entries: 0) }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&held)
+        try coder.code(&entries)
+        try coder.code(&bytes)
+    }
+}

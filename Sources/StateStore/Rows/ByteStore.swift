@@ -1,0 +1,69 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Keeps bytes under keys, and knows nothing of what they mean.
+///
+/// If a method throws ``StateError``, nothing has changed, except perhaps with ``StateError/outcomeUnknown``. Reads
+/// throw `CancellationError` if the task is cancelled; writes are finished.
+package protocol ByteStore: Sendable {
+    /// Reads rows, all as of one moment.
+    ///
+    /// - Returns: The rows of each lookup, in the order of the lookups.
+    func load(_ lookups: [Lookup]) async throws -> [[Row]]
+
+    /// Returns chunks by their numbers; nil for those that are not there.
+    func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?]
+
+    /// Returns numbers for rows of a kind, in order, that were never given before; those that are not used are lost.
+    func reserve(_ kind: RowKind, count: Int) async throws -> [Int64]
+
+    /// True if changes that wait while others are committed are best committed together.
+    var commitsInGroups: Bool { get }
+
+    /// Makes changes, each all or nothing, in their order.
+    ///
+    /// - Returns: For each of them its outcome.
+    /// - Throws: ``StateError`` if the store has failed; then none of them was made.
+    func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome]
+
+    /// Finishes running calls and releases the store; every later call throws ``StateError/closed``.
+    func close() async
+}
+
+/// Keeps the leases of principals that several gateways share.
+package protocol LeaseKeeping: Sendable {
+    /// Takes a lease, unless another holder has it.
+    func take(_ request: LeaseRequest, of principal: Principal) async throws -> LeaseAnswer
+
+    /// Lets a lease last until later.
+    func renew(_ lease: Lease, until end: Instant) async throws
+
+    /// Gives a lease back; one that is not held is not an error.
+    func giveBack(_ lease: Lease) async throws
+}
+
+/// Changes with the principal that they belong to.
+package struct OwnedChanges: Sendable {
+    /// The number of the principal that the changed chunks belong to.
+    package var owner: Int64
+    /// The changes.
+    package var changes: RowChanges
+
+    /// Creates a value.
+    package init(owner: Int64, changes: RowChanges) {
+        self.owner = owner
+        self.changes = changes
+    }
+}
+
+/// The outcome of changes that reached the store.
+package enum CommitOutcome: Hashable, Sendable {
+    /// They were made.
+    case made
+    /// Another row was there than they expected.
+    case refused
+    /// Their lease has passed to another gateway.
+    case leaseLost
+}

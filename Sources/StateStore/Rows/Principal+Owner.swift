@@ -1,0 +1,37 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+extension Principal {
+    /// The number under which the principal's rows are: the first 64 bits of its digits, so that principals that begin
+    /// with the same digits are neighbours.
+    ///
+    /// Two of ten million principals share a number with a chance of 1 in 300,000; then one of them gets an error. A
+    /// text that is no digits, as only tests have it, has a number made from its bytes.
+    package var owner: Int64 { Self.owners(beginningWith: rawValue)?.lowerBound ?? Self.number(of: rawValue) }
+
+    /// Returns the numbers of the principals whose digits begin with these; nil if they are no hexadecimal digits.
+    package static func owners(beginningWith digits: String) -> ClosedRange<Int64>? {
+        var (low, high): (UInt64, UInt64) = (0, 0)
+        for (index, digit) in digits.utf8.prefix(16).enumerated() {
+            guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
+            low |= UInt64(value) << UInt64(60 - index * 4)
+        }
+        let free = max(0, 16 - digits.utf8.count) * 4
+        high = free == 64 ? .max : low | (1 << UInt64(free) - 1)
+        return Int64(bitPattern: low ^ 1 << 63)...Int64(bitPattern: high ^ 1 << 63)
+    }
+
+    private static func number(of text: String) -> Int64 {
+        Int64(bitPattern: text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    }
+}
+
+extension Int64 {
+    /// Reads ``keyBytes``.
+    package init(keyBytes bytes: some Sequence<UInt8>) {
+        let bits = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        self = Int64(bitPattern: bits ^ 1 << 63)
+    }
+}

@@ -1,0 +1,303 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// The state of one principal, as far as a rule has asked for it, and the rule's changes.
+///
+/// A rule is a function of an account. It asks for rows as if all were there; if one is not, ``Missing`` is thrown, the
+/// row is loaded, and the rule runs again from the beginning. So a rule waits for nothing, and what it sees is of one
+/// moment: its changes are committed only if no head that it has read has changed meanwhile.
+package struct Account {
+    /// The principal.
+    package let principal: Principal
+    /// The number under which its rows are.
+    package let owner: Int64
+    /// The values that hold for all principals.
+    package let setting: Setting
+    private var view: AccountView
+    private(set) var changes = RowChanges()
+    private var read: Set<RowKey> = []
+    private var changedReplicas: Set<ReplicaID> = []
+    private var changesHead = false
+
+    /// The values that hold for all principals.
+    package struct Setting: Sendable {
+        /// The limits.
+        package var limits: StateLimits
+        /// The lead of cursors over the clock in milliseconds.
+        package var cursorLead: Int64 = 0
+        /// The store's epoch: positions of other ones do not count.
+        package var epoch: Int64 = 0
+        /// The next number that no chunk, layer or loose set has.
+        package var numbers: any NumberSource
+
+        /// Creates a setting.
+        package init(limits: StateLimits, cursorLead: Int64 = 0, epoch: Int64 = 0, numbers: any NumberSource) {
+            self.limits = limits
+            self.cursorLead = cursorLead
+            self.epoch = epoch
+            self.numbers = numbers
+        }
+    }
+
+    /// Creates an account of what is known.
+    package init(_ principal: Principal, setting: Setting, view: AccountView) throws(StateError) {
+        self.principal = Principal(rawValue: try key(principal.rawValue, "principal"), origin: principal.origin)
+        self.setting = setting
+        self.view = view
+        owner = principal.owner
+    }
+
+    /// Asks for rows; all that are missing are named at once.
+    mutating func need(_ lookups: [Lookup]) throws {
+        let missing = lookups.filter { !view.knows($0) }
+        guard missing.isEmpty else { throw Missing(lookups: missing) }
+    }
+
+    /// Returns the rows of a lookup, as they were before the rule began.
+    mutating func rows(_ lookup: Lookup) throws -> [Row] {
+        guard let rows = view.answers[lookup] else { throw Missing(lookups: [lookup]) }
+        return rows
+    }
+
+    /// Returns the head; nil if the state does not know the principal.
+    package mutating func head() throws -> PrincipalHead? {
+        let key = RowKey(.principal, of: owner)
+        guard let head = view.head else { throw Missing(lookups: [.row(key)]) }
+        read.insert(key)
+        guard let value = head.value, value.principal == principal || changesHead else {
+            if head.value != nil { throw StateError.failed("two principals have the same number") }
+            return nil
+        }
+        return value
+    }
+
+    /// Changes the head, and adds it first if the state does not know the principal.
+    mutating func withHead<T>(at now: Instant, _ body: (inout PrincipalHead) throws -> T) throws -> T {
+        var head = try head() ?? makeHead(at: now)
+        let result = try body(&head)
+        if head != view.head?.value {
+            view.head?.value = head
+            changesHead = true
+        }
+        return result
+    }
+
+    /// Changes the head if the state knows the principal.
+    package mutating func withKnownHead(_ body: (inout PrincipalHead) throws -> Void) throws {
+        guard let head = try head() else { return }
+        try withHead(at: head.lastSeen, body)
+    }
+
+    private mutating func makeHead(at now: Instant) -> PrincipalHead {
+        if principal.origin != nil {
+            changes.rows[RowKey(.scope, of: principal.user.owner, owner.keyBytes)] =
+                Row(
+                    key: RowKey(.scope, of: principal.user.owner, owner.keyBytes), bytes: Array(principal.rawValue.utf8)
+                )
+        }
+        changes.increments[MetaKey.principals.row, default: 0] += 1
+        return PrincipalHead(principal, at: now)
+    }
+
+    /// Deletes the head.
+    mutating func removeHead() throws {
+        guard try head() != nil else { return }
+        view.head?.value = nil
+        changesHead = true
+        if principal.origin != nil {
+            changes.rows[RowKey(.scope, of: principal.user.owner, owner.keyBytes)] = .some(nil)
+        }
+        changes.increments[MetaKey.principals.row, default: 0] -= 1
+    }
+
+    /// Returns a replica; nil if the principal has none of this number.
+    package mutating func replica(_ id: ReplicaID) throws -> ReplicaHead? {
+        let key = RowKey(.replica, of: owner, number: id.rawValue)
+        guard let head = view.replicas[id] else { throw Missing(lookups: [.row(key)]) }
+        read.insert(key)
+        return head.value
+    }
+
+    /// Returns all replicas in the order of their numbers.
+    package mutating func allReplicas() throws -> [ReplicaHead] {
+        _ = try rows(.all(.replica, of: owner))
+        return try view.replicas.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { try replica($0) }
+    }
+
+    /// Changes a replica; does nothing if there is none.
+    mutating func withReplica(_ id: ReplicaID, _ body: (inout ReplicaHead) throws -> Void) throws {
+        guard var replica = try replica(id) else { return }
+        try body(&replica)
+        try put(replica)
+    }
+
+    /// Writes a replica, which may be new.
+    mutating func put(_ replica: ReplicaHead) throws {
+        guard try self.replica(replica.id) != replica else { return }
+        view.replicas[replica.id]?.value = replica
+        changedReplicas.insert(replica.id)
+    }
+
+    /// Deletes the head of a replica.
+    mutating func removeHead(of id: ReplicaID) throws {
+        guard try replica(id) != nil else { return }
+        view.replicas[id]?.value = nil
+        changedReplicas.insert(id)
+    }
+}
+
+extension Account {
+    /// Returns the value of a row, as the rule has left it; nil if there is no row.
+    mutating func value<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: Row, value: V)? {
+        let row: Row?
+        if let changed = changes.rows[key] { row = changed } else { row = try rows(.row(key)).first }
+        return try row.map { ($0, try V(decoding: $0.bytes)) }
+    }
+
+    /// Returns the rows of a kind whose keys begin with a prefix, as the rule has left them.
+    mutating func rows(_ kind: RowKind, prefix: [UInt8] = []) throws -> [Row] {
+        let known = try rows(.all(kind, of: owner, prefix: prefix))
+        let changed = changes.rows.filter {
+            $0.key.kind == kind && $0.key.owner == owner && $0.key.key.starts(with: prefix)
+        }
+        guard !changed.isEmpty else { return known }
+        return (known.filter { changed[$0.key] == nil } + changed.values.compactMap(\.self)).sorted { $0.key < $1.key }
+    }
+
+    /// Writes a row.
+    mutating func put(_ value: some Coded, at key: RowKey, number: Int64 = 0, rank: Int64 = 0) throws {
+        changes.rows[key] = Row(key: key, number: number, rank: rank, bytes: try value.encoded())
+    }
+
+    /// Deletes a row.
+    mutating func delete(_ key: RowKey) { changes.rows[key] = .some(nil) }
+
+    /// Writes a cursor's row; the changes are refused if another pull has got this cursor meanwhile.
+    mutating func add(_ row: Row) { changes.added.append(row) }
+
+    /// Adds a row that all principals share, or counts it once more.
+    mutating func count(_ row: Row) { changes.counted.append(row) }
+
+    /// Lets a number of the whole state rise.
+    mutating func increment(_ key: MetaKey, by amount: Int64) { changes.increments[key.row, default: 0] += amount }
+
+    /// Lets a number of the whole state not be less than another.
+    mutating func raise(_ key: MetaKey, to number: Int64) {
+        changes.floors[key.row] = max(changes.floors[key.row] ?? number, number)
+    }
+
+    /// Writes chunks whose numbers no other chunk has.
+    mutating func write(_ bytes: [UInt8], chunk number: Int64) { changes.chunks[number] = bytes }
+
+    /// Deletes chunks at once.
+    mutating func free(_ chunks: [Int64]) { changes.freedChunks += chunks }
+
+    /// Lets these changes be lost if the process is killed before the next durable commit.
+    mutating func needNotBeDurable() { changes.isDurable = false }
+
+    /// Returns the next number that nothing else has, for chunks and layers.
+    func nextNumber(at now: Instant) -> Int64 { setting.numbers.next(at: now) }
+
+    /// Returns numbers of a kind of rows that operators know by them; they were never given before.
+    mutating func numbers(of kind: RowKind, count: Int) throws -> [Int64] {
+        guard count > 0 else { return [] }
+        let reserved = view.numbers[kind] ?? []
+        guard reserved.count >= count else { throw Missing(numbers: [kind: count - reserved.count]) }
+        view.numbers[kind] = Array(reserved.dropFirst(count))
+        raise(.numbers(of: kind), to: reserved[count - 1])
+        return Array(reserved.prefix(count))
+    }
+
+    /// Returns what holds since backups were restored; changes made under it are refused once it has changed.
+    mutating func epochs() throws -> StateEpochs {
+        guard let epochs = view.epochs else { throw Missing(lookups: [.row(StateEpochs.key)]) }
+        read.insert(StateEpochs.key)
+        return epochs.value ?? StateEpochs()
+    }
+
+    /// Adds a row that has versions.
+    mutating func expectNew(_ key: RowKey) { changes.expected[key] = 0 }
+
+    /// Returns a row that has versions; the rule runs again if another change of it comes first.
+    mutating func shared<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: Row, value: V)? {
+        let found = try value(key, as: type)
+        if changes.expected[key] == nil { changes.expected[key] = found?.row.version ?? 0 }
+        return found
+    }
+
+    /// Returns what is to be committed, under new versions.
+    package mutating func finish(version: () -> Int64) throws -> (changes: RowChanges, view: AccountView) {
+        if changesHead { try write(RowKey(.principal, of: owner), from: view.head?.version ?? 0, to: version()) }
+        for id in changedReplicas.sorted(by: { $0.rawValue < $1.rawValue }) {
+            try write(
+                RowKey(.replica, of: owner, number: id.rawValue), from: view.replicas[id]?.version ?? 0, to: version())
+        }
+        // The heads have their new versions already.
+        for (key, row) in changes.rows where row?.version == 0 && changes.expected[key] != nil {
+            changes.rows[key]??.version = version()
+        }
+        for key in read where changes.expected[key] == nil { changes.expected[key] = view.version(of: key) }
+        return (changes, view)
+    }
+
+    private mutating func write(_ key: RowKey, from old: Int64, to new: Int64) throws {
+        changes.expected[key] = old
+        if key.kind == .principal {
+            let head = view.head?.value
+            view.head?.version = head == nil ? 0 : new
+            let row = try head.map { Row(key: key, version: new, rank: $0.lastSeen.day, bytes: try $0.encoded()) }
+            changes.rows.updateValue(row, forKey: key)
+            return
+        }
+        guard let id = key.replica else { return }
+        let replica = view.replicas[id]?.value
+        view.replicas[id]?.version = replica == nil ? 0 : new
+        let row = try replica.map {
+            Row(key: key, version: new, number: id.rawValue, rank: $0.lastSeen.milliseconds, bytes: try $0.encoded())
+        }
+        changes.rows.updateValue(row, forKey: key)
+    }
+}
+
+/// Rows or numbers that a rule needs and that were not loaded.
+package struct Missing: Error {
+    /// The rows.
+    package var lookups: [Lookup] = []
+    /// The number of further numbers of each kind.
+    package var numbers: [RowKind: Int] = [:]
+}
+
+/// The values that hold for all principals since backups were restored.
+package struct StateEpochs: Hashable, Sendable, Coded {
+    /// The number of resets that all sessions have seen.
+    package var resets = 0
+    /// The time up to which all cursors are distrusted.
+    package var distrustedAt: Instant = 0
+    /// The time up to which no ledger is exact.
+    package var resyncAt: Instant = 0
+
+    static let key = RowKey(.meta, of: 0, Array("epochs".utf8))
+
+    package init() {}
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&resets)
+        try coder.code(&distrustedAt)
+        try coder.code(&resyncAt)
+    }
+}
+
+extension Instant {
+    /// The number of days since 1970.
+    var day: Int64 { milliseconds / 86_400_000 }
+}
+
+extension RowKey {
+    /// The replica that a head is of.
+    var replica: ReplicaID? {
+        guard kind == .replica, key.count == 8 else { return nil }
+        return ReplicaID(rawValue: Int64(keyBytes: key))
+    }
+}

@@ -1,0 +1,144 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Stores a finished pull.
+package enum CommitRule {
+    /// Stores the pull; ``StateStore/commit(_:)`` explains it.
+    package static func commit(_ pull: PullCommit, in account: inout Account) throws {
+        let row = pull.row
+        try account.need(lookups(pull, account))
+        try checkSizes(of: row, account.setting.limits)
+        let epochs = try account.epochs()
+        let before = try account.replica(row.replica)
+        try checkCursor(of: pull, before, &account)
+        let epoch = account.setting.epoch
+        try account.withHead(at: pull.now) { head in
+            var session = try head.session(row.session, at: pull.now)
+            guard session.generation + epochs.resets == row.generation else {
+                throw StateError.generationChanged(current: session.generation + epochs.resets)
+            }
+            if let position = pull.position {
+                session.position = StoredPosition(
+                    vector: position, epoch: epoch, resets: epochs.resets)
+            }
+            if let acceptedAt = pull.acceptedAt { session.acceptedAt = acceptedAt }
+            session.lastSeen.touch(pull.now)
+            head.sessions[row.session.rawValue] = session
+            head.lastSeen.touch(pull.now)
+            guard head.idSequence == row.ids.sequence else { throw StateError.idsChanged }
+        }
+        if pull.replica == .new {
+            let known = try account.rows(.named(.replica, row.replica.rawValue))
+            guard known.isEmpty else { throw StateError.replicaUnknown(row.replica) }
+        }
+        var replica = try replica(of: pull, before)
+        var cursor = StoredCursor(row)
+        for (read, version) in pull.ledgersRead {
+            let other = read == replica.id ? replica : try account.replica(read)
+            guard other?.ledger.version == version >> 1 else { throw StateError.ledgerChanged }
+        }
+        try LedgerRules.take(pull, &cursor, of: &replica, in: &account)
+        replica.cursors.append(cursor)
+        try account.put(replica)
+        account.add(
+            Row(
+                key: RowKey(.cursor, of: account.owner, number: row.cursor.rawValue), number: row.cursor.rawValue,
+                rank: replica.id.rawValue))
+        account.raise(.newestCursor, to: row.cursor.rawValue)
+        for redelivery in pull.delivered {
+            try RedeliveryRules.deliver(redelivery, to: replica.id, with: row.cursor, in: &account)
+        }
+        try ReceiptRules.drop(in: &account)
+        try count(replica, isNew: before == nil, hadLedger: before?.ledger.base != nil, &account)
+        try capUnconfirmed(pull, replica, in: &account)
+        try LineRules.add(pull.quarantined, at: pull.now, in: &account)
+    }
+
+    private static func lookups(_ pull: PullCommit, _ account: Account) -> [Lookup] {
+        let owner = account.owner
+        return [
+            .row(RowKey(.principal, of: owner)), .row(StateEpochs.key),
+            .row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)),
+            .named(.replica, pull.row.replica.rawValue),
+        ]
+            + Set(pull.ledgersRead.keys).union([pull.row.replica]).map {
+                .row(RowKey(.replica, of: owner, number: $0.rawValue))
+            } + pull.delivered.map { .row(RedeliveryRules.rowKey($0, to: pull.row.replica, account.owner)) }
+            + LineRules.lookups(pull.quarantined)
+    }
+
+    /// Checks that no number is handed out twice, and that the cursors of a replica rise.
+    private static func checkCursor(of pull: PullCommit, _ replica: ReplicaHead?, _ account: inout Account) throws {
+        let cursor = pull.row.cursor
+        let known = [try account.head()?.newestGone, replica?.newest].compactMap { $0 }.max()
+        if let known, cursor <= known { throw StateError.cursorTaken(newest: known) }
+        let key = RowKey(.cursor, of: account.owner, number: cursor.rawValue)
+        guard try account.rows(.row(key)).isEmpty else { throw StateError.cursorTaken(newest: cursor) }
+    }
+
+    private static func checkSizes(of row: CursorRow, _ limits: StateLimits) throws(StateError) {
+        guard Netstrings.encode(row.vector).count <= limits.vectorBytes else { throw .tooLarge("checkpoint vector") }
+        guard FullComparisonStates.encode(row.comparisons).count <= limits.comparisonBytes else {
+            throw .tooLarge("comparison states")
+        }
+        guard row.ids.kept.count <= VisibleIDs.maximumKept else { throw .tooLarge("list of kept ids") }
+        _ = try key(row.mappingDigest, "mapping digest")
+    }
+
+    /// Returns the replica of a pull, new or seen again; its cursors form one line.
+    private static func replica(of pull: PullCommit, _ known: ReplicaHead?) throws(StateError) -> ReplicaHead {
+        let id = pull.row.replica
+        var replica: ReplicaHead
+        switch (pull.replica, known) {
+        case (.new, nil):
+            replica = ReplicaHead(
+                id: id, isConfirmed: pull.row.isConfirmed, firstSeen: pull.now, lastSeen: pull.now,
+                lastResult: remark(pull.result))
+        case (.existing, let known?):
+            guard pull.row.parent == known.tip, pull.row.parent != nil else { throw .replicaForked(id) }
+            replica = known
+            replica.lastSeen = max(known.lastSeen, pull.now)
+            replica.lastResult = remark(pull.result)
+        default: throw .replicaUnknown(id)
+        }
+        replica.schemaVersion = pull.clientVersion
+        if pull.row.isConfirmed { replica.tip = pull.row.cursor }
+        return replica
+    }
+
+    /// Counts a replica that is new, or that has its first ledger.
+    private static func count(
+        _ replica: ReplicaHead, isNew: Bool, hadLedger: Bool, _ account: inout Account
+    ) throws {
+        if isNew { account.increment(.replicas, by: 1) }
+        try account.withKnownHead { head in
+            if isNew { head.replicas += 1 }
+            if isNew, !replica.isConfirmed { head.unconfirmed.append(replica.id.rawValue) }
+            if !hadLedger, replica.ledger.base != nil { head.ledgers += 1 }
+        }
+    }
+
+    /// Forgets the oldest replicas that have never come back, down to the limit (finding 27), and their ledgers at once.
+    private static func capUnconfirmed(
+        _ pull: PullCommit, _ own: ReplicaHead, in account: inout Account
+    ) throws {
+        let limit = max(1, pull.unconfirmedReplicas) - (own.isConfirmed ? 0 : 1)
+        let ids = (try account.head()?.unconfirmed ?? []).filter { $0 != own.id.rawValue }
+        guard ids.count > limit else { return }
+        try account.need(ids.map { .row(RowKey(.replica, of: account.owner, number: $0)) })
+        let others = try ids.compactMap { try account.replica(ReplicaID(rawValue: $0)) }
+            .sorted { ($0.lastSeen, $0.id.rawValue) > ($1.lastSeen, $1.id.rawValue) }
+        for replica in others.dropFirst(limit) {
+            try ReplicaRules.forget(replica.id, keepsChunks: false, at: pull.now, in: &account)
+        }
+    }
+}
+
+extension Instant {
+    /// Moves on to a later time if it has got a day older, so that a head does not change with each contact.
+    mutating func touch(_ now: Instant) {
+        if isDue(now, after: self, 86_400_000) { self = now }
+    }
+}

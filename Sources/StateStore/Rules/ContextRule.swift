@@ -1,0 +1,83 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Says what is known when a pull or push begins.
+package enum ContextRule {
+    /// Returns all that the state knows; ``StateStore/pullContext(principal:session:presented:)`` explains it.
+    package static func context(
+        of account: inout Account, session: Session, presented: Cursor?
+    ) throws -> StoredPullContext {
+        try account.need(
+            [.row(RowKey(.principal, of: account.owner)), .row(StateEpochs.key)] + lookups(account, presented))
+        var context = StoredPullContext()
+        let (head, epochs) = (try account.head(), try account.epochs())
+        let session = try key(session.rawValue, "session")
+        context.session.generation = epochs.resets
+        context.distrustedAt = epochs.distrustedAt
+        if let head { fill(&context, with: head, of: session, epochs: epochs, epoch: account.setting.epoch) }
+        guard let presented else { return context }
+        let row = try account.rows(lookups(account, presented)[0]).first { $0.key.kind == .cursor }
+        guard head != nil, let row, let replica = try account.replica(ReplicaID(rawValue: row.rank)),
+            let cursor = replica[presented]
+        else {
+            context.belongsToAnotherPrincipal =
+                try account.rows(.named(.cursor, presented.rawValue)).contains { $0.key.owner != account.owner }
+            return context
+        }
+        try fill(&context, with: replica, at: cursor, of: &account, epochs: epochs)
+        return context
+    }
+
+    private static func lookups(_ account: Account, _ presented: Cursor?) -> [Lookup] {
+        presented.map { [.replica(namedBy: RowKey(.cursor, of: account.owner, number: $0.rawValue))] } ?? []
+    }
+
+    private static func fill(
+        _ context: inout StoredPullContext, with head: PrincipalHead, of session: String,
+        epochs: StateEpochs, epoch: Int64
+    ) {
+        context.newest = head.newestGone
+        context.distrustedAt = max(head.distrustedAt, epochs.distrustedAt)
+        context.sequence = head.noteSequence
+        context.idSequence = head.idSequence
+        context.hasLedgers = head.ledgers > 0
+        if let session = head.sessions[session] {
+            context.session = SessionRow(
+                generation: session.generation + epochs.resets,
+                position: session.position.flatMap { $0.isValid(epoch, epochs) ? .at($0.vector) : nil } ?? .unknown,
+                acceptedAt: session.acceptedAt)
+        }
+        context.unfinished = UnfinishedPushes(
+            openJournals: head.openJournals, hasScheduledRetries: head.scheduled > 0)
+        context.hasReceipts = !head.receipts.isEmpty
+        context.hasQuarantined = head.quarantined > 0
+    }
+
+    private static func fill(
+        _ context: inout StoredPullContext, with replica: ReplicaHead, at cursor: StoredCursor,
+        of account: inout Account, epochs: StateEpochs
+    ) throws {
+        context.row = cursor.row(of: account.principal, replica.id)
+        context.newestOfReplica = replica.newest
+        context.newest = [context.newest, replica.newest].compactMap { $0 }.max()
+        context.isFork = replica.tip.map { $0 != cursor.cursor && $0 != cursor.parent } ?? false
+        context.acceptedAt = replica.acceptedAt
+        context.resyncAt = max(replica.resyncAt, epochs.resyncAt)
+        context.firstSeen = replica.firstSeen
+        // The pushes of another device show nothing about this one.
+        context.pushedVersion = context.isFork ? nil : replica.pushedVersion
+        context.hasRecordedRedeliveries = replica.owed > 0
+        context.hasRedeliveries =
+            try RedeliveryRules.pending(for: replica, at: cursor.cursor, of: &account).isEmpty == false
+        context.troubles = replica.troubles
+        context.ledger = replica.outline(at: cursor.cursor)
+        context.held = context.ledger.map { replica.counts(of: $0).mapValues(\.held) } ?? [:]
+    }
+}
+
+extension StoredPosition {
+    /// Returns true if nothing has made it unknown since it was stored.
+    func isValid(_ epoch: Int64, _ epochs: StateEpochs) -> Bool { self.epoch == epoch && resets == epochs.resets }
+}

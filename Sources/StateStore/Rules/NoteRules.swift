@@ -1,0 +1,152 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Keeps the notes that the pushes of a principal have made about records.
+package enum NoteRules {
+    /// The part of a note that its key does not have.
+    struct Note: Coded {
+        var state = PushNote.State.seen
+        var sequence: Int64 = 0
+        var links: [Int64] = []
+        var shape: Int64 = 0
+        var madeAt: Instant = 0
+        /// The sequence of the newest note that says that the backend holds or has deleted the record; until there is
+        /// one, the sequence of the record's first note, negative.
+        var accepted: Int64 = 0
+
+        /// True if the record has been *seen* in a push once, and has no other note.
+        var isFresh: Bool { state == .seen && accepted == -sequence }
+
+        mutating func code(with coder: inout Coder) throws(StateError) {
+            try coder.code(raw: &state)
+            try coder.code(&sequence)
+            try coder.code(&links)
+            try coder.code(&shape)
+            try coder.code(&madeAt)
+            try coder.code(&accepted)
+        }
+
+        func note(of record: PushedRecordKey) -> PushNote {
+            PushNote(
+                table: record.table, id: record.id, state: state, sequence: sequence,
+                links: links.map(UInt64.init(bitPattern:)), shape: UInt32(truncatingIfNeeded: shape))
+        }
+    }
+
+    static func rowKey(_ record: PushedRecordKey, _ owner: Int64) -> RowKey {
+        RowKey(.note, of: owner, record.keyBytes)
+    }
+
+    /// Writes notes, each in place of an older one of its record.
+    ///
+    /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
+    /// names no links: those of the note before it remain.
+    package static func write(_ notes: [PushNote], at now: Instant, in account: inout Account) throws {
+        guard !notes.isEmpty else { return }
+        let owner = account.owner
+        try account.need(
+            notes.map { .row(rowKey(PushedRecordKey(table: $0.table, id: $0.id), owner)) })
+        guard var head = try account.withHead(at: now, { $0 }) as PrincipalHead? else { return }
+        for note in notes {
+            guard RecordID.isSafe(note.id) else { throw StateError.invalid("record id") }
+            let row = rowKey(PushedRecordKey(table: try key(note.table, "table"), id: note.id), owner)
+            head.noteSequence += 1
+            let old = try account.value(row, as: Note.self)?.value
+            if old == nil { head.notes += 1 }
+            let value = merged(note, head.noteSequence, after: old, at: now)
+            try account.put(value, at: row, number: value.sequence)
+        }
+        try account.withHead(at: now) { $0 = head }
+    }
+
+    private static func merged(_ note: PushNote, _ sequence: Int64, after old: Note?, at now: Instant) -> Note {
+        let isAccepted = note.state == .held || note.state == .gone
+        var value = Note(
+            state: note.state, sequence: sequence, links: note.links.map(Int64.init(bitPattern:)),
+            shape: Int64(note.shape), madeAt: now, accepted: isAccepted ? sequence : -sequence)
+        guard let old else { return value }
+        if !isAccepted { value.accepted = old.accepted }
+        if note.state == .seen {
+            value.state = old.state != .refused ? old.state : old.accepted > 0 ? .held : .seen
+        }
+        if note.links.isEmpty { (value.links, value.shape) = (old.links, old.shape) }
+        return value
+    }
+
+    /// Returns the newest notes with greater sequences that were made since a time, by their sequences.
+    ///
+    /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
+    package static func notes(
+        after sequence: Int64, madeSince time: Instant, limit: Int, of account: inout Account
+    ) throws -> [PushNote] {
+        guard let head = try account.head(), head.notes > 0, head.noteSequence > sequence else { return [] }
+        let rows = try account.rows(
+            .numbered(.note, of: account.owner, after: sequence, limit: max(0, limit), newest: true))
+        return try rows.compactMap { row in
+            let stored = try Note(decoding: row.bytes)
+            guard stored.madeAt >= time else { return nil }
+            var note = stored.note(of: PushedRecordKey(keyBytes: row.key.key[...]))
+            if note.state == .refused, stored.accepted > sequence { note.state = .held }
+            return note
+        }
+    }
+
+    /// Returns the note of one record.
+    package static func note(of record: PushedRecordKey, in account: inout Account) throws -> PushNote? {
+        try account.value(rowKey(record, account.owner), as: Note.self)?.value.note(of: record)
+    }
+
+    /// Deletes the oldest notes over the limit, at most some thousands; returns true if there may be more.
+    package static func makeRoom(in account: inout Account) throws -> Bool {
+        guard let head = try account.head() else { return false }
+        let surplus = head.notes - max(0, account.setting.limits.notesPerPrincipal)
+        guard surplus > 0 else { return false }
+        let count = min(surplus, account.setting.limits.collectBatch)
+        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: count, newest: false))
+        try delete(rows, in: &account)
+        return surplus > count
+    }
+
+    /// Forgets the notes since a sequence that are only *seen*, of records that had no note before; returns the sequence
+    /// to go on after, nil at the end.
+    package static func dropFresh(after sequence: Int64, in account: inout Account) throws -> Int64? {
+        guard let head = try account.head(), head.noteSequence > sequence else { return nil }
+        let limit = account.setting.limits.collectBatch
+        let rows = try account.rows(
+            .numbered(.note, of: account.owner, after: sequence, limit: limit, newest: false))
+        try delete(rows.filter { try Note(decoding: $0.bytes).isFresh }, in: &account)
+        return rows.count < limit ? nil : rows.last?.number
+    }
+
+    private static func delete(_ rows: [Row], in account: inout Account) throws {
+        guard !rows.isEmpty else { return }
+        for row in rows { account.delete(row.key) }
+        try account.withKnownHead { $0.notes -= rows.count }
+        account.needNotBeDurable()
+    }
+
+    /// Deletes the notes of a principal that stayed away, and those that all cursors with an exact ledger and every tip
+    /// have seen; returns their number.
+    static func collect(
+        _ replicas: [ReplicaHead], _ retention: Retention, in account: inout Account
+    ) throws -> Int {
+        guard let head = try account.head(), head.notes > 0 else { return 0 }
+        let seen =
+            replicas.flatMap { replica in
+                replica.cursors.filter { cursor in
+                    replica.ledger.horizon.map { cursor.cursor >= $0 } ?? true
+                        && (cursor.isExact || replica.tip.map { cursor.cursor >= $0 } ?? true)
+                }
+            }.map(\.noted).min() ?? .max
+        // Notes grow old in the order of their sequences.
+        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, newest: false))
+        let gone = try rows.prefix { row in
+            let note = try Note(decoding: row.bytes)
+            return note.madeAt < retention.seenBefore || (note.sequence <= seen && note.madeAt < retention.undoBefore)
+        }
+        try delete(Array(gone), in: &account)
+        return gone.count
+    }
+}

@@ -1,0 +1,168 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Keeps the pushed records that the backend has refused and that their devices believe synced.
+package enum QuarantineRules {
+    /// An entry without the record, whose key and number the row has.
+    struct Entry: Coded {
+        var kind = OperationKind.create
+        var reason = QuarantinedOperation.Reason(code: "")
+        var isWhole = false
+        var count = 0
+        var firstAt: Instant = 0
+        var lastAt: Instant = 0
+        var markedAt: Instant?
+        /// The number of retries with unknown outcome since it was marked.
+        var tries = 0
+
+        mutating func code(with coder: inout Coder) throws(StateError) {
+            try coder.code(raw: &kind)
+            try coder.code(&reason)
+            try coder.code(&isWhole)
+            try coder.code(&count)
+            try coder.code(&firstAt)
+            try coder.code(&lastAt)
+            try coder.code(&markedAt)
+            try coder.code(&tries)
+        }
+    }
+
+    private static func rowKey(_ record: PushedRecordKey, _ owner: Int64) -> RowKey {
+        RowKey(.push, of: owner, record.keyBytes)
+    }
+
+    private static func body(_ number: Int64, _ owner: Int64) -> RowKey {
+        RowKey(.pushBody, of: owner, number: number)
+    }
+
+    /// Returns an entry without its record's contents.
+    package static func entry(_ row: Row, of principal: Principal) throws -> QuarantinedPush {
+        let entry = try Entry(decoding: row.bytes)
+        return QuarantinedPush(
+            id: row.number, principal: principal,
+            push: QuarantinedOperation(
+                key: PushedRecordKey(keyBytes: row.key.key[...]), kind: entry.kind, body: [], reason: entry.reason),
+            isWhole: entry.isWhole, count: entry.count, firstAt: entry.firstAt, lastAt: entry.lastAt,
+            markedAt: entry.markedAt)
+    }
+
+    /// Returns an entry with its record's contents.
+    package static func whole(_ row: Row, of account: inout Account) throws -> QuarantinedPush {
+        var entry = try entry(row, of: account.principal)
+        entry.push.body = try account.value(body(entry.id, account.owner), as: CodedBytes.self)?.value.bytes ?? []
+        return entry
+    }
+
+    /// Returns the quarantined records with their kinds.
+    package static func kinds(of account: inout Account) throws -> [PushedRecordKey: OperationKind] {
+        guard let head = try account.head(), head.quarantined > 0 else { return [:] }
+        return try account.rows(.push).reduce(into: [:]) {
+            $0[PushedRecordKey(keyBytes: $1.key.key[...])] = try Entry(decoding: $1.bytes).kind
+        }
+    }
+
+    /// Puts records into quarantine, each in place of an older entry of the same record; returns their numbers.
+    package static func add(
+        _ pushes: [QuarantinedOperation], limit: Int, at now: Instant, in account: inout Account
+    ) throws -> [Int64] {
+        let keys = pushes.map { rowKey($0.key, account.owner) }
+        try account.need(keys.map(Lookup.row))
+        let head = try account.withHead(at: now) { $0 }
+        let fresh = try Set(keys).filter { try account.rows(.row($0)).isEmpty }
+        guard head.quarantined + fresh.count <= limit else {
+            throw StateError.tooLarge("quarantine of a principal's pushes")
+        }
+        var numbers = try account.numbers(of: .push, count: fresh.count)[...]
+        return try zip(pushes, keys).map { push, row in
+            _ = try key(push.key.table, "table")
+            let known = try account.value(row, as: Entry.self)
+            var reason = push.reason
+            reason.message = reason.message.map { remark($0, limit: 1_024) }
+            let kind = push.kind(after: known?.value.kind)
+            let entry = Entry(
+                kind: kind, reason: reason, isWhole: known != nil, count: (known?.value.count ?? 0) + 1,
+                firstAt: known?.value.firstAt ?? now, lastAt: max(known?.value.lastAt ?? now, now))
+            guard let number = known?.row.number ?? numbers.popFirst() else { throw StateError.failed("no number") }
+            try account.put(entry, at: row, number: number)
+            try account.put(CodedBytes(bytes: push.body), at: body(number, account.owner))
+            let wasMarked = known?.value.markedAt != nil
+            try account.withHead(at: now) { head in
+                if known == nil { head.quarantined += 1 }
+                if wasMarked { head.scheduled -= 1 }
+            }
+            return number
+        }
+    }
+
+    /// Removes the entries of records; returns how many there were.
+    @discardableResult
+    package static func remove(_ records: [PushedRecordKey], in account: inout Account) throws -> Int {
+        guard let head = try account.head(), head.quarantined > 0 else { return 0 }
+        let keys = Set(records.map { rowKey($0, account.owner) })
+        try account.need(keys.map(Lookup.row))
+        let found = try keys.compactMap { try account.value($0, as: Entry.self) }
+        for entry in found {
+            account.delete(entry.row.key)
+            account.delete(body(entry.row.number, account.owner))
+        }
+        guard !found.isEmpty else { return 0 }
+        try account.withKnownHead { head in
+            head.quarantined -= found.count
+            head.scheduled -= found.filter { $0.value.markedAt != nil }.count
+        }
+        return found.count
+    }
+
+    /// Returns the scheduled retries, oldest first.
+    package static func scheduled(limit: Int, of account: inout Account) throws -> [QuarantinedPush] {
+        guard let head = try account.head(), head.scheduled > 0 else { return [] }
+        let rows = try account.rows(.push).filter { try Entry(decoding: $0.bytes).markedAt != nil }
+            .sorted { $0.number < $1.number }.prefix(max(0, limit))
+        try account.need(rows.map { .row(body($0.number, account.owner)) })
+        return try rows.map { try whole($0, of: &account) }
+    }
+
+    /// Counts a retry whose outcome is unknown; returns how many there were since the entry was scheduled.
+    package static func countTry(of row: RowKey, at now: Instant, in account: inout Account) throws -> Int {
+        try change(row, in: &account) { entry in
+            entry.lastAt = max(entry.lastAt, now)
+            entry.tries += 1
+        }?.tries ?? 0
+    }
+
+    /// Records that a retry was refused: the entry is not scheduled any more.
+    package static func refuseAgain(
+        _ row: RowKey, reason: QuarantinedOperation.Reason, at now: Instant, in account: inout Account
+    ) throws {
+        try change(row, in: &account) { entry in
+            entry.markedAt = nil
+            entry.count += 1
+            entry.lastAt = max(entry.lastAt, now)
+            entry.reason = reason
+            entry.reason.message = reason.message.map { remark($0, limit: 1_024) }
+        }
+    }
+
+    /// Schedules an entry to be retried.
+    package static func schedule(_ row: RowKey, at now: Instant, in account: inout Account) throws {
+        try change(row, in: &account) { entry in
+            entry.markedAt = now
+            entry.tries = 0
+        }
+    }
+
+    @discardableResult
+    private static func change(
+        _ row: RowKey, in account: inout Account, _ body: (inout Entry) -> Void
+    ) throws -> Entry? {
+        guard let known = try account.value(row, as: Entry.self) else { return nil }
+        var entry = known.value
+        body(&entry)
+        try account.put(entry, at: row, number: known.row.number)
+        let change = (entry.markedAt == nil ? 0 : 1) - (known.value.markedAt == nil ? 0 : 1)
+        try account.withKnownHead { $0.scheduled += change }
+        return entry
+    }
+}

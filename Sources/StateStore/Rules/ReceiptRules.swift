@@ -1,0 +1,65 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Keeps the answers of pushes for clients that repeat them (finding 18).
+package enum ReceiptRules {
+    private static func rowKey(_ digest: String, _ owner: Int64) -> RowKey {
+        RowKey(.receipt, of: owner, Array(digest.utf8))
+    }
+
+    /// Returns the answer to this very push if it has not expired.
+    package static func receipt(_ digest: String, at now: Instant, of account: inout Account) throws -> Receipt? {
+        let digest = try key(digest, "push digest")
+        guard let receipts = try account.head()?.receipts,
+            receipts.contains(where: { $0.digest == digest && $0.savedAt <= now && $0.expiresAt > now })
+        else { return nil }
+        return try account.value(rowKey(digest, account.owner), as: Receipt.self)?.value
+    }
+
+    /// Keeps a receipt in place of one of the same push, and no more of them than the limit.
+    package static func save(_ kept: JournalEnd.KeptReceipt, at now: Instant, in account: inout Account) throws {
+        let limits = account.setting.limits
+        guard kept.receipt.body.count <= limits.receiptBytes else { throw StateError.tooLarge("answer of the push") }
+        _ = try key(kept.digest, "push digest")
+        _ = try key(kept.receipt.contentType, "content type")
+        var gone: [ReceiptHead] = []
+        try account.withHead(at: now) { head in
+            let new = ReceiptHead(digest: kept.digest, savedAt: now, expiresAt: kept.expiresAt)
+            gone = head.receipts.filter { $0.expiresAt <= now || $0.digest == kept.digest }
+            head.receipts.removeAll { $0.expiresAt <= now || $0.digest == kept.digest }
+            head.receipts.append(new)
+            let surplus = max(0, head.receipts.count - max(1, limits.receiptsPerPrincipal))
+            gone += head.receipts.prefix(surplus)
+            head.receipts.removeFirst(surplus)
+        }
+        for receipt in gone { account.delete(rowKey(receipt.digest, account.owner)) }
+        try account.put(kept.receipt, at: rowKey(kept.digest, account.owner))
+    }
+
+    /// Deletes all receipts.
+    package static func drop(in account: inout Account) throws {
+        guard let receipts = try account.head()?.receipts, !receipts.isEmpty else { return }
+        for receipt in receipts { account.delete(rowKey(receipt.digest, account.owner)) }
+        try account.withKnownHead { $0.receipts = [] }
+    }
+
+    /// Deletes those that have expired.
+    static func collect(at now: Instant, in account: inout Account) throws -> Int {
+        let expired = (try account.head()?.receipts ?? []).filter { $0.expiresAt <= now }
+        for receipt in expired { account.delete(rowKey(receipt.digest, account.owner)) }
+        if !expired.isEmpty { try account.withKnownHead { $0.receipts.removeAll { $0.expiresAt <= now } } }
+        return expired.count
+    }
+}
+
+extension Receipt: Coded {
+    package init() { self.init(status: 0, contentType: "", body: []) }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&status)
+        try coder.code(&contentType)
+        try coder.code(&body)
+    }
+}

@@ -1,0 +1,130 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Changes replicas apart from their pulls.
+package enum ReplicaRules {
+    /// Records that a cursor came back; ``StateStore/confirm(principal:cursor:at:)`` explains it.
+    package static func confirm(_ cursor: Cursor, at now: Instant, in account: inout Account) throws {
+        let row = RowKey(.cursor, of: account.owner, number: cursor.rawValue)
+        let found = try account.rows(.replica(namedBy: row)).first { $0.key.kind == .cursor }
+        guard let found, var replica = try account.replica(ReplicaID(rawValue: found.rank)),
+            let index = replica.index(of: cursor)
+        else { throw StateError.cursorUnknown(cursor) }
+        let stored = replica.cursors[index]
+        let isNews = !stored.isConfirmed && (replica.tip == nil || stored.parent == replica.tip)
+        guard isNews || isDue(now, after: replica.lastSeen, account.setting.limits.touchInterval) else { return }
+        replica.lastSeen = max(replica.lastSeen, now)
+        if isNews {
+            replica.cursors[index].isConfirmed = true
+            replica.tip = cursor
+            if !replica.isConfirmed {
+                replica.isConfirmed = true
+                try account.withKnownHead { head in head.unconfirmed.removeAll { $0 == replica.id.rawValue } }
+            }
+        }
+        try account.put(replica)
+    }
+
+    /// Records a replica's last action.
+    package static func touch(
+        _ id: ReplicaID, result: String, at now: Instant, in account: inout Account
+    ) throws {
+        let interval = account.setting.limits.touchInterval
+        try account.withReplica(id) { replica in
+            guard isDue(now, after: replica.lastSeen, interval) || replica.lastResult != remark(result) else { return }
+            replica.lastSeen = max(replica.lastSeen, now)
+            replica.lastResult = remark(result)
+        }
+    }
+
+    /// Raises the schema version of a replica's pushes, or of those of the only one; returns true if it has risen.
+    package static func notePushed(
+        _ version: Int, by replica: ReplicaID?, in account: inout Account
+    ) throws -> Bool {
+        guard let head = try account.head() else { return false }
+        let known: ReplicaHead?
+        if let replica {
+            known = try account.replica(replica)
+        } else {
+            known = head.replicas == 1 ? try account.allReplicas().first : nil
+        }
+        guard let known, known.pushedVersion ?? 0 < version else { return false }
+        try account.withReplica(known.id) { $0.pushedVersion = version }
+        return true
+    }
+
+    /// Allows the next comparisons to delete the records that earlier ones held back.
+    package static func acceptDeletions(of id: ReplicaID, at now: Instant, in account: inout Account) throws {
+        guard try account.replica(id) != nil else { throw StateError.replicaUnknown(id) }
+        try account.withReplica(id) { $0.acceptedAt = max($0.acceptedAt, now) }
+    }
+
+    /// Makes the full comparison of every request type due.
+    package static func resync(_ id: ReplicaID, at now: Instant, in account: inout Account) throws {
+        guard try account.replica(id) != nil else { throw StateError.replicaUnknown(id) }
+        // Cursors are compared with this time, and may run ahead of the clock.
+        let time = now + account.setting.cursorLead
+        try account.withReplica(id) { $0.resyncAt = max($0.resyncAt, time) }
+    }
+
+    /// Forgets a replica with its cursors and its ledger; returns false if there is none.
+    ///
+    /// With `keepsChunks` pulls that run may read its chunks for another hour.
+    @discardableResult
+    package static func forget(
+        _ id: ReplicaID, keepsChunks: Bool = true, at now: Instant, in account: inout Account
+    ) throws -> Bool {
+        guard let replica = try account.replica(id) else { return false }
+        for cursor in replica.cursors {
+            account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
+        }
+        let chunks = replica.layers.flatMap(\.chunks)
+        if keepsChunks {
+            try LedgerRules.loosen(chunks, at: now, in: &account)
+        } else {
+            account.free(chunks.filter { $0.bytes == nil }.map(\.number))
+        }
+        try RedeliveryRules.dropAll(of: replica, in: &account)
+        try TroubleRules.dropAll(of: replica, in: &account)
+        try account.removeHead(of: id)
+        account.increment(.replicas, by: -1)
+        try account.withKnownHead { head in
+            // The greatest cursor ever handed out must not become smaller.
+            head.newestGone = [head.newestGone, replica.newest].compactMap { $0 }.max()
+            head.replicas -= 1
+            head.unconfirmed.removeAll { $0 == id.rawValue }
+            if replica.ledger.base != nil { head.ledgers -= 1 }
+        }
+        return true
+    }
+
+    /// Returns a replica as the operator sees it.
+    package static func describe(
+        _ replica: ReplicaHead, of principal: Principal, cursorLead: Int64
+    ) -> ReplicaRow {
+        let newest = replica.newest.flatMap { replica[$0] }
+        let outline = replica.outline(at: replica.tip ?? replica.newest)
+        return ReplicaRow(
+            id: replica.id, principal: principal, isConfirmed: replica.isConfirmed, firstSeen: replica.firstSeen,
+            lastSeen: replica.lastSeen, lastResult: replica.lastResult, newest: replica.newest,
+            schemaVersion: replica.schemaVersion ?? replica.pushedVersion ?? newest?.schemaVersion, tip: replica.tip,
+            horizon: replica.ledger.horizon, ledger: replica.counts(of: outline),
+            ledgerBytes: replica.ledger.base == nil ? 0 : replica.layers.reduce(0) { $0 + $1.bytes },
+            comparisons: newest?.comparisons ?? [:], acceptedAt: replica.acceptedAt,
+            resyncAt: max(0, replica.resyncAt - cursorLead))
+    }
+
+    /// Returns the ledgers at the cursors that the principal's devices are likely to present next.
+    package static func ledgers(of account: inout Account) throws -> [(ReplicaHead, LedgerOutline)] {
+        guard let head = try account.head(), head.ledgers > 0 else { return [] }
+        return try account.allReplicas().filter { $0.ledger.base != nil }.flatMap { replica in
+            guard let tip = replica.tip else {
+                return replica.newest.map { [(replica, replica.outline(at: $0))] } ?? []
+            }
+            let child = replica.cursors.last { $0.parent == tip }?.cursor
+            return [tip, child].compactMap { $0 }.map { (replica, replica.outline(at: $0)) }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// An operation in stored as a row keeps it.
+struct StoredOperation: Coded {
+    var operation = InFlightOperation(index: 0, kind: .create, record: PushedRecordKey(table: "", id: ""))
+    /// True if its request was repeated in vain for too long.
+    var isGivenUp = false
+
+    mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&operation.index)
+        try coder.code(raw: &operation.kind)
+        try coder.code(&operation.record)
+        try coder.code(&operation.makesID)
+        try coder.code(&operation.request)
+        try coder.code(&operation.sought)
+        try coder.code(&isGivenUp)
+    }
+}
+
+extension PushedRecordKey: Coded {
+    package init() { self.init(table: "", id: "") }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&table)
+        try coder.code(&id)
+    }
+}
+
+extension InFlightOperation.Request: Coded {
+    package init() { self.init(method: "", target: "", body: nil, key: "") }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&method)
+        try coder.code(&target)
+        try coder.code(&body)
+        try coder.code(&key)
+    }
+}
+
+extension PushJournal.Failure: Coded {
+    package init() { self.init(code: "") }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&code)
+        try coder.code(&message)
+        try coder.code(&record)
+    }
+}
+
+extension QuarantinedOperation.Reason: Coded {
+    package init() { self.init(code: "") }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&code)
+        try coder.code(&status)
+        try coder.code(&message)
+    }
+}

@@ -1,0 +1,110 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Records the devices that do not get on.
+package enum TroubleRules {
+    /// The part of a trouble that its key does not have.
+    struct Trouble: Coded {
+        var count = 0
+        var since: Instant = 0
+        var lastAt: Instant = 0
+        var code = ""
+
+        mutating func code(with coder: inout Coder) throws(StateError) {
+            try coder.code(&count)
+            try coder.code(&since)
+            try coder.code(&lastAt)
+            try coder.code(&code)
+        }
+    }
+
+    private static func rowKey(_ replica: ReplicaID, _ kind: DeviceTrouble.Kind, of owner: Int64) -> RowKey {
+        RowKey(.trouble, of: owner, replica.rawValue.keyBytes + Array(kind.rawValue.utf8))
+    }
+
+    /// Returns the trouble that a row is about; nil for a kind that only a newer gateway knows.
+    package static func trouble(_ row: Row, of principal: Principal) throws -> DeviceTrouble? {
+        guard let kind = DeviceTrouble.Kind(rawValue: String(decoding: row.key.key.dropFirst(8), as: UTF8.self)) else {
+            return nil
+        }
+        let trouble = try Trouble(decoding: row.bytes)
+        return DeviceTrouble(
+            replica: ReplicaID(rawValue: Int64(keyBytes: row.key.key)), principal: principal, kind: kind,
+            count: trouble.count, since: trouble.since, lastAt: trouble.lastAt, code: trouble.code)
+    }
+
+    /// Records that a replica did not get on; ``TroubleStore/noteTrouble(_:code:count:since:of:at:)`` explains it.
+    package static func note(
+        _ first: DeviceTrouble, in account: inout Account
+    ) throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
+        let row = rowKey(first.replica, first.kind, of: account.owner)
+        try account.need([.row(row)])
+        guard try account.replica(first.replica) != nil else { return nil }
+        let known = try account.value(row, as: Trouble.self)?.row
+        let before = try known.flatMap { try trouble($0, of: account.principal) }
+        var first = first
+        first.code = remark(first.code)
+        first.count = max(1, first.count)
+        let interval = account.setting.limits.touchInterval
+        guard
+            let after = before.map({
+                $0.again(code: first.code, count: first.count, at: first.lastAt, interval: interval)
+            }) ?? first
+        else { return nil }
+        let value = Trouble(count: after.count, since: after.since, lastAt: after.lastAt, code: after.code)
+        try account.put(value, at: row, number: after.lastAt.milliseconds)
+        if before == nil { try account.withReplica(first.replica) { _ = $0.troubles.insert(first.kind) } }
+        return (before, after)
+    }
+
+    /// Deletes what is recorded of a replica, and first syncs that were counted together with its own.
+    package static func end(
+        _ kinds: Set<DeviceTrouble.Kind>, of id: ReplicaID, in account: inout Account
+    ) throws -> [DeviceTrouble] {
+        guard let replica = try account.replica(id) else { return [] }
+        let ended = try remove(kinds.intersection(replica.troubles), of: id, in: &account)
+        for first in ended where first.kind == .firstSync {
+            for other in try account.allReplicas() where other.troubles.contains(.firstSync) && other.id != id {
+                let row = rowKey(other.id, .firstSync, of: account.owner)
+                guard try account.value(row, as: Trouble.self)?.value.since == first.since else { continue }
+                _ = try remove([.firstSync], of: other.id, in: &account)
+            }
+        }
+        return ended.sorted { $0.kind.rawValue < $1.kind.rawValue }
+    }
+
+    private static func remove(
+        _ kinds: Set<DeviceTrouble.Kind>, of id: ReplicaID, in account: inout Account
+    ) throws -> [DeviceTrouble] {
+        let keys = kinds.map { rowKey(id, $0, of: account.owner) }
+        try account.need(keys.map(Lookup.row))
+        let ended = try keys.compactMap { row in
+            try account.value(row, as: Trouble.self).flatMap { try trouble($0.row, of: account.principal) }
+        }
+        for row in keys { account.delete(row) }
+        try account.withReplica(id) { $0.troubles.subtract(kinds) }
+        return ended
+    }
+
+    /// Deletes all that is recorded of a replica that is forgotten.
+    static func dropAll(of replica: ReplicaHead, in account: inout Account) throws {
+        for kind in replica.troubles { account.delete(rowKey(replica.id, kind, of: account.owner)) }
+    }
+
+    /// Returns true if a first sync that never came back is not that of the device: a newer replica of the same session
+    /// has begun, or one that was counted together with it.
+    package static func isSuperseded(_ trouble: DeviceTrouble, in account: inout Account) throws -> Bool {
+        guard trouble.kind == .firstSync else { return false }
+        guard let own = try account.replica(trouble.replica) else { return true }
+        return try account.allReplicas().contains { other in
+            guard (other.firstSeen, other.id.rawValue) > (own.firstSeen, own.id.rawValue) else { return false }
+            let row = rowKey(other.id, .firstSync, of: account.owner)
+            let isCounted =
+                try other.troubles.contains(.firstSync)
+                && account.value(row, as: Trouble.self)?.value.since == trouble.since
+            return isCounted || !other.sessions.isDisjoint(with: own.sessions)
+        }
+    }
+}
