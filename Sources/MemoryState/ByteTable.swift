@@ -11,12 +11,12 @@ struct ByteTable: Sendable {
         var kind: RowKind
     }
 
-    private var parts: [Part: [RowKey: Row]] = [:]
+    private var parts: [Part: [RowKey: ByteRow]] = [:]
     private var chunks: [Int64: [UInt8]] = [:]
     private var numbers: [RowKind: Int64] = [:]
     var leases = LeaseTable()
 
-    subscript(key: RowKey) -> Row? { parts[Part(owner: key.owner, kind: key.kind)]?[key] }
+    subscript(key: RowKey) -> ByteRow? { parts[Part(owner: key.owner, kind: key.kind)]?[key] }
 
     func chunk(_ number: Int64) -> [UInt8]? { chunks[number] }
 
@@ -26,7 +26,7 @@ struct ByteTable: Sendable {
         return Array(first..<first + Int64(count))
     }
 
-    func rows(of lookup: Lookup) -> [Row] {
+    func rows(of lookup: Lookup) -> [ByteRow] {
         switch lookup {
         case .row(let key): return self[key].map { [$0] } ?? []
         case .replica(let key):
@@ -39,13 +39,13 @@ struct ByteTable: Sendable {
             return Array(rows.sorted { $0.key < $1.key }.prefix(limit))
         case .count(let kind, let owner, let prefix):
             let count = part(kind, owner).count { $0.key.key.starts(with: prefix) }
-            return [Row(key: RowKey(kind, of: owner), number: Int64(count))]
+            return [ByteRow(key: RowKey(kind, of: owner), number: Int64(count))]
         case .numbered(let kind, let owner, let after, let limit, let newest):
             let rows = part(kind, owner).filter { $0.number > after }.sorted { $0.number < $1.number }
             return Array(newest ? rows.suffix(limit) : rows.prefix(limit))
         case .all(let kind, let order, let after, let limit, let descending):
-            func mark(_ row: Row) -> Lookup.Mark {
-                Lookup.Mark(order == .number ? row.number : row.rank, number: row.number)
+            func mark(_ row: ByteRow) -> Lookup.Mark {
+                order == .number ? Lookup.Mark(row.number, tie: row.rank) : Lookup.Mark(row.rank, tie: row.number)
             }
             let rows = all(kind).filter { row in
                 after.map { descending ? mark(row) < $0 : $0 < mark(row) } ?? true
@@ -62,11 +62,11 @@ struct ByteTable: Sendable {
         }
     }
 
-    private func part(_ kind: RowKind, _ owner: Int64) -> some Collection<Row> {
+    private func part(_ kind: RowKind, _ owner: Int64) -> some Collection<ByteRow> {
         (parts[Part(owner: owner, kind: kind)] ?? [:]).values
     }
 
-    private func all(_ kind: RowKind) -> [Row] { parts.filter { $0.key.kind == kind }.flatMap(\.value.values) }
+    private func all(_ kind: RowKind) -> [ByteRow] { parts.filter { $0.key.kind == kind }.flatMap(\.value.values) }
 
     /// Makes changes if what they are based on is there.
     mutating func make(_ changes: RowChanges) -> CommitOutcome {
@@ -79,11 +79,11 @@ struct ByteTable: Sendable {
         for row in changes.counted { count(row) }
         for (key, amount) in changes.increments {
             let known = self[key]?.number ?? 0
-            put(Row(key: key, number: known + amount), at: key)
+            put(ByteRow(key: key, number: known + amount), at: key)
         }
         for (key, floor) in changes.floors {
             let known = self[key]?.number ?? floor
-            put(Row(key: key, number: max(known, floor)), at: key)
+            put(ByteRow(key: key, number: max(known, floor)), at: key)
         }
         chunks.merge(changes.chunks) { $1 }
         for number in changes.freedChunks { chunks[number] = nil }
@@ -91,7 +91,7 @@ struct ByteTable: Sendable {
         return .made
     }
 
-    private mutating func count(_ row: Row) {
+    private mutating func count(_ row: ByteRow) {
         var row = row
         if let known = self[row.key] {
             (row.version, row.number, row.rank) = (known.version, known.number + row.number, max(known.rank, row.rank))
@@ -99,7 +99,7 @@ struct ByteTable: Sendable {
         put(row, at: row.key)
     }
 
-    private mutating func put(_ row: Row?, at key: RowKey) {
+    private mutating func put(_ row: ByteRow?, at key: RowKey) {
         let part = Part(owner: key.owner, kind: key.kind)
         parts[part, default: [:]][key] = row
         if parts[part]?.isEmpty == true { parts[part] = nil }

@@ -48,7 +48,7 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         }
     }
 
-    package func load(_ lookups: [Lookup]) async throws -> [[Row]] {
+    package func load(_ lookups: [Lookup]) async throws -> [[ByteRow]] {
         try await gate?(.beforeReading)
         return try with { table in lookups.map { table.rows(of: $0) } }
     }
@@ -69,6 +69,10 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         return outcomes
     }
 
+    package func check(thoroughly: Bool) async throws { _ = try await load([]) }
+
+    package func checkWriting(within limit: Duration) async throws { _ = try await commit([]) }
+
     package func close() async { table.withLockedValue { $0 = nil } }
 
     package func take(_ request: LeaseRequest, of principal: Principal) async throws -> LeaseAnswer {
@@ -78,9 +82,9 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         return answer
     }
 
-    package func renew(_ lease: Lease, until end: Instant) async throws {
+    package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {
         try await gate?(.beforeWriting)
-        try with { try $0.leases.renew(lease, until: end) }
+        try with { try $0.leases.renew(lease, until: now + milliseconds) }
         try await gate?(.afterWriting)
     }
 

@@ -3,6 +3,7 @@
 
 import Accounts
 import Foundation
+import Logging
 import MemoryState
 import Postgres
 import PostgresState
@@ -36,14 +37,23 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                     await store.close()
                 }
             },
+            StateBacking(testDescription: "accounts in SQLite") { limits, body in
+                try await withTemporaryDirectory { directory in
+                    let bytes = try await SQLiteBytes.open(path: directory + "/state.db")
+                    let store = AccountStore(bytes, limits: limits, epoch: bytes.epoch)
+                    try await body(store)
+                    try await store.check(thoroughly: true)
+                    await store.close()
+                }
+            },
             StateBacking(testDescription: "memory") { limits, body in
                 try await body(AccountStore(limits: limits))
             },
-        ] + (PostgresServer.isInstalled ? [postgres] : [])
+        ] + (PostgresServer.isInstalled ? [postgres, accountsInPostgres] : [])
         + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
 
     /// Those that several gateways may share.
-    static let shared = all.filter { $0.testDescription != "SQLite" }
+    static let shared = all.filter { !$0.testDescription.contains("SQLite") }
 
     /// The pgbouncer of Debian 12 cannot keep prepared statements.
     private static let pooled = StateBacking(testDescription: "PostgreSQL behind pgbouncer") { limits, body in
@@ -58,6 +68,20 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
         }
     }
 
+    private static let accountsInPostgres = StateBacking(
+        testDescription: "accounts in PostgreSQL"
+    ) { limits, body in
+        let bytes = try await PostgresBytes.open(try await postgresOptions(), logger: Logger(label: "test"))
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(AccountStore(bytes, limits: limits, needsLeases: true)))
+        } catch {
+            result = .failure(error)
+        }
+        await bytes.close()
+        try result.get()
+    }
+
     private static let postgres = StateBacking(testDescription: "PostgreSQL") { limits, body in
         try await withPostgres(try await postgresOptions { $0.limits = limits }) { try await body($0) }
     }
@@ -66,8 +90,14 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
 extension AccountStore {
     /// A state in memory.
     convenience init(limits: StateLimits = StateLimits()) {
-        let setting = Account.Setting(limits: limits, numbers: TimedNumbers())
-        self.init(MemoryBytes(), setting: setting, needsLeases: true)
+        self.init(MemoryBytes(), limits: limits, needsLeases: true)
+    }
+
+    convenience init(
+        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
+    ) {
+        let setting = Account.Setting(limits: limits, epoch: epoch, numbers: TimedNumbers())
+        self.init(bytes, setting: setting, needsLeases: needsLeases)
     }
 }
 

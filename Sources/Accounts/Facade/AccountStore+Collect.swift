@@ -29,7 +29,7 @@ extension AccountStore {
 
     private func set(_ values: [MetaKey: Int64]) async throws {
         var changes = RowChanges()
-        for (key, value) in values { changes.rows[key.row] = Row(key: key.row, number: value) }
+        for (key, value) in values { changes.rows[key.row] = ByteRow(key: key.row, number: value) }
         try await accounts.commit(changes)
     }
 

@@ -51,7 +51,7 @@ extension AccountStore: LedgerStore {
         let layer = LayerID(rawValue: accounts.setting.numbers.next(at: now))
         var changes = RowChanges()
         let key = RowKey(.staged, of: 0, number: layer.rawValue)
-        changes.rows[key] = Row(key: key, number: now.milliseconds, bytes: try StagedChunks().encoded())
+        changes.rows[key] = ByteRow(key: key, number: now.milliseconds, bytes: try StagedChunks().encoded())
         changes.isDurable = false
         try await accounts.commit(changes)
         return layer
@@ -74,7 +74,7 @@ extension AccountStore: LedgerStore {
             changes.chunks[number] = chunk.bytes
         }
         let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + Int64(rows.count).keyBytes)
-        changes.rows[key] = Row(key: key, number: first.number, bytes: try StagedChunks(staged).encoded())
+        changes.rows[key] = ByteRow(key: key, number: first.number, bytes: try StagedChunks(staged).encoded())
         changes.isDurable = false
         try await accounts.commit(changes)
     }

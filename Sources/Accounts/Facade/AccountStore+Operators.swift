@@ -11,7 +11,7 @@ extension AccountStore: InspectableStore {
             let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
             return try await describe(rows.filter { $0.number > after }.sorted { $0.number < $1.number }, limit)
         }
-        let mark = Lookup.Mark(after, number: after)
+        let mark = Lookup.Mark(after, tie: .max)
         let rows = try await store.load([
             .all(.replica, by: .number, after: mark, limit: page(limit), descending: false)
         ])[0]
@@ -23,11 +23,11 @@ extension AccountStore: InspectableStore {
         var mark: Lookup.Mark?
         if let after {
             let row = try await store.load([.named(.replica, after.rawValue)])[0].first
-            mark = Lookup.Mark(row?.rank ?? .min, number: after.rawValue)
+            mark = Lookup.Mark(row?.rank ?? .min, tie: after.rawValue)
         }
         if let wanted = try await principals(behind: principal) {
             let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
-            let sorted = rows.map { (Lookup.Mark($0.rank, number: $0.number), $0) }
+            let sorted = rows.map { (Lookup.Mark($0.rank, tie: $0.number), $0) }
                 .filter { row in mark.map { row.0 < $0 } ?? true }.sorted { $1.0 < $0.0 }
             return try await describe(sorted.map(\.1), limit)
         }
@@ -37,7 +37,7 @@ extension AccountStore: InspectableStore {
         return try await describe(rows, limit)
     }
 
-    private func describe(_ rows: some Sequence<Row>, _ limit: Int) async throws -> [ReplicaRow] {
+    private func describe(_ rows: some Sequence<ByteRow>, _ limit: Int) async throws -> [ReplicaRow] {
         let rows = rows.prefix(page(limit))
         let names = try await principals(of: Set(rows.map(\.key.owner)))
         return rows.compactMap { row in
@@ -152,7 +152,7 @@ extension AccountStore: TroubleStore {
             let rows = try await store.load([
                 .all(.trouble, by: .number, after: mark, limit: 10_000, descending: true)
             ])[0]
-            mark = rows.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, number: $0.number) }
+            mark = rows.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
             let names = try await principals(of: Set(rows.map(\.key.owner)))
             for row in rows {
                 guard row.number >= since.milliseconds else { mark = nil; break }

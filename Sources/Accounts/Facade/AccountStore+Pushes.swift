@@ -135,14 +135,14 @@ extension AccountStore: JournalStore, JournalAdmin {
 
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
         let wanted = try await principals(behind: principal)
-        let rows: [Row]
+        let rows: [ByteRow]
         if let wanted {
             let found = try await store.load(wanted.map { .all(.journal, of: $0.owner) }).joined()
             rows = Array(found.filter { $0.number > after }.sorted { $0.number < $1.number }.prefix(page(limit)))
         } else {
             rows = try await store.load([
                 .all(
-                    .journal, by: .number, after: Lookup.Mark(after, number: after), limit: page(limit),
+                    .journal, by: .number, after: Lookup.Mark(after, tie: .max), limit: page(limit),
                     descending: false)
             ])[0]
         }

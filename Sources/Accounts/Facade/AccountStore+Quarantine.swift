@@ -58,12 +58,12 @@ extension AccountStore: PushQuarantineStore, RefusalStore {
 extension AccountStore: QuarantineAdmin {
     package func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
     {
-        let rows: [Row]
+        let rows: [ByteRow]
         if let wanted = try await principals(behind: principal) {
             let found = try await store.load(wanted.map { .all(.push, of: $0.owner) }).joined()
             rows = Array(found.filter { $0.number > after }.sorted { $0.number < $1.number }.prefix(page(limit)))
         } else {
-            let mark = Lookup.Mark(after, number: after)
+            let mark = Lookup.Mark(after, tie: .max)
             rows = try await store.load([
                 .all(.push, by: .number, after: mark, limit: page(limit), descending: false)
             ])[0]
@@ -109,7 +109,7 @@ extension AccountStore: QuarantineAdmin {
 
     package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
         // Lines whose records went out all the same have negative ranks.
-        let lookups = [nil, Lookup.Mark(0, number: 0)].map {
+        let lookups = [nil, Lookup.Mark(0, tie: .min)].map {
             Lookup.all(.line, by: .rank, after: $0, limit: page(limit), descending: true)
         }
         let rows = Set(try await store.load(lookups).joined())
@@ -147,7 +147,7 @@ extension AccountStore: QuarantineAdmin {
         try await lines(id).first.flatMap { try LineRules.entry($0) }
     }
 
-    private func lines(_ id: Int64) async throws -> [Row] {
+    private func lines(_ id: Int64) async throws -> [ByteRow] {
         Array(try await store.load(LineRules.keys(of: id).map(Lookup.row)).joined())
     }
 

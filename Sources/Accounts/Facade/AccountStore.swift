@@ -38,7 +38,7 @@ package final class AccountStore: Sendable {
     }
 
     /// Returns the principal whose row of a kind has a number, and the row.
-    func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: Row)? {
+    func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: ByteRow)? {
         guard let row = try await store.load([.named(kind, number)])[0].first else { return nil }
         return try await principals(of: [row.key.owner])[row.key.owner].map { ($0, row) }
     }
@@ -141,9 +141,9 @@ extension AccountStore: StateStore {
         try await accounts.change(principal) { try ReplicaRules.notePushed(version, by: replica, in: &$0) }
     }
 
-    package func check(thoroughly: Bool) async throws { _ = try await store.load([]) }
+    package func check(thoroughly: Bool) async throws { try await store.check(thoroughly: thoroughly) }
 
-    package func checkWriting(within limit: Duration) async throws { try await accounts.commit(RowChanges()) }
+    package func checkWriting(within limit: Duration) async throws { try await store.checkWriting(within: limit) }
 
     package func close() async { await store.close() }
 }
@@ -169,7 +169,7 @@ extension AccountStore: LeaseStore {
 
     package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {
         guard needsLeases else { return }
-        try await store.renew(lease, until: now + milliseconds)
+        try await store.renew(lease, for: milliseconds, at: now)
     }
 
     package func giveBack(_ lease: Lease) async throws {

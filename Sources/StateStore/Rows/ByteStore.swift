@@ -11,7 +11,7 @@ package protocol ByteStore: Sendable {
     /// Reads rows, all as of one moment.
     ///
     /// - Returns: The rows of each lookup, in the order of the lookups.
-    func load(_ lookups: [Lookup]) async throws -> [[Row]]
+    func load(_ lookups: [Lookup]) async throws -> [[ByteRow]]
 
     /// Returns chunks by their numbers; nil for those that are not there.
     func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?]
@@ -28,6 +28,12 @@ package protocol ByteStore: Sendable {
     /// - Throws: ``StateError`` if the store has failed; then none of them was made.
     func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome]
 
+    /// Checks that the bytes can be read and written; thoroughly, that every page can.
+    func check(thoroughly: Bool) async throws
+
+    /// Checks that bytes can be written now, as ``StateStore/checkWriting(within:)`` does.
+    func checkWriting(within limit: Duration) async throws
+
     /// Finishes running calls and releases the store; every later call throws ``StateError/closed``.
     func close() async
 }
@@ -37,8 +43,8 @@ package protocol LeaseKeeping: Sendable {
     /// Takes a lease, unless another holder has it.
     func take(_ request: LeaseRequest, of principal: Principal) async throws -> LeaseAnswer
 
-    /// Lets a lease last until later.
-    func renew(_ lease: Lease, until end: Instant) async throws
+    /// Lets a lease that is held last for this many milliseconds from now on.
+    func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws
 
     /// Gives a lease back; one that is not held is not an error.
     func giveBack(_ lease: Lease) async throws

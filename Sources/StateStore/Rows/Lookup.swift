@@ -28,21 +28,21 @@ package enum Lookup: Hashable, Sendable {
         case rank
     }
 
-    /// The place of a row in an order: rows with equal numbers are ordered by their numbers, then their owners.
+    /// The position of a row in an order.
     package struct Mark: Hashable, Comparable, Sendable {
         /// The number that the order is by.
         package var value: Int64
-        /// The row's own number.
-        package var number: Int64
+        /// The other of the row's two numbers, by which rows with equal values are ordered.
+        package var tie: Int64
 
         /// Creates a mark.
-        package init(_ value: Int64, number: Int64) {
+        package init(_ value: Int64, tie: Int64) {
             self.value = value
-            self.number = number
+            self.tie = tie
         }
 
-        /// Orders marks by value and number.
-        package static func < (a: Self, b: Self) -> Bool { (a.value, a.number) < (b.value, b.number) }
+        /// Orders marks by value and tie.
+        package static func < (a: Self, b: Self) -> Bool { (a.value, a.tie) < (b.value, b.tie) }
     }
 }
 

@@ -27,6 +27,8 @@ package enum MetaKey: String, CaseIterable, Sendable {
     case cursorLead = "cursor_lead"
     /// The mark of the key of identities.
     case identityKey = "identity_key"
+    /// The number of times that `/readyz` has tested writing.
+    case probe
     /// The greatest numbers of journals, of pushed records and of lines in quarantine that were given.
     case journals, pushes, lineNumbers = "line_numbers"
 

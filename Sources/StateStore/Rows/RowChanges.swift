@@ -6,11 +6,11 @@ package struct RowChanges: Sendable {
     /// The versions of the heads that the changes were made from; 0 for a head that must not be there.
     package var expected: [RowKey: Int64] = [:]
     /// The rows to write; nil for those to delete.
-    package var rows: [RowKey: Row?] = [:]
+    package var rows: [RowKey: ByteRow?] = [:]
     /// The rows to add; the changes are refused if one of them is there.
-    package var added: [Row] = []
+    package var added: [ByteRow] = []
     /// The rows to add; one that is there has its number raised by the new one's, the greater rank, and the new bytes.
-    package var counted: [Row] = []
+    package var counted: [ByteRow] = []
     /// The chunks to write, by their numbers.
     package var chunks: [Int64: [UInt8]] = [:]
     /// The numbers of the chunks to delete.

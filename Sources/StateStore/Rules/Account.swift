@@ -56,7 +56,7 @@ package struct Account {
     }
 
     /// Returns the rows of a lookup, as they were before the rule began.
-    mutating func rows(_ lookup: Lookup) throws -> [Row] {
+    mutating func rows(_ lookup: Lookup) throws -> [ByteRow] {
         guard let rows = view.answers[lookup] else { throw Missing(lookups: [lookup]) }
         return rows
     }
@@ -66,7 +66,7 @@ package struct Account {
         let key = RowKey(.principal, of: owner)
         guard let head = view.head else { throw Missing(lookups: [.row(key)]) }
         read.insert(key)
-        guard let value = head.value, value.principal == principal || changesHead else {
+        guard let value = head.value, value.principal == principal else {
             if head.value != nil { throw StateError.failed("two principals have the same number") }
             return nil
         }
@@ -92,10 +92,8 @@ package struct Account {
 
     private mutating func makeHead(at now: Instant) -> PrincipalHead {
         if principal.origin != nil {
-            changes.rows[RowKey(.scope, of: principal.user.owner, owner.keyBytes)] =
-                Row(
-                    key: RowKey(.scope, of: principal.user.owner, owner.keyBytes), bytes: Array(principal.rawValue.utf8)
-                )
+            let key = RowKey(.scope, of: principal.user.owner, owner.keyBytes)
+            changes.rows[key] = ByteRow(key: key, number: key.owner, bytes: Array(principal.rawValue.utf8))
         }
         changes.increments[MetaKey.principals.row, default: 0] += 1
         return PrincipalHead(principal, at: now)
@@ -150,14 +148,14 @@ package struct Account {
 
 extension Account {
     /// Returns the value of a row, as the rule has left it; nil if there is no row.
-    mutating func value<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: Row, value: V)? {
-        let row: Row?
+    mutating func value<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: ByteRow, value: V)? {
+        let row: ByteRow?
         if let changed = changes.rows[key] { row = changed } else { row = try rows(.row(key)).first }
         return try row.map { ($0, try V(decoding: $0.bytes)) }
     }
 
     /// Returns the rows of a kind whose keys begin with a prefix, as the rule has left them.
-    mutating func rows(_ kind: RowKind, prefix: [UInt8] = []) throws -> [Row] {
+    mutating func rows(_ kind: RowKind, prefix: [UInt8] = []) throws -> [ByteRow] {
         let known = try rows(.all(kind, of: owner, prefix: prefix))
         let changed = changes.rows.filter {
             $0.key.kind == kind && $0.key.owner == owner && $0.key.key.starts(with: prefix)
@@ -168,17 +166,17 @@ extension Account {
 
     /// Writes a row.
     mutating func put(_ value: some Coded, at key: RowKey, number: Int64 = 0, rank: Int64 = 0) throws {
-        changes.rows[key] = Row(key: key, number: number, rank: rank, bytes: try value.encoded())
+        changes.rows[key] = ByteRow(key: key, number: number, rank: rank, bytes: try value.encoded())
     }
 
     /// Deletes a row.
     mutating func delete(_ key: RowKey) { changes.rows[key] = .some(nil) }
 
     /// Writes a cursor's row; the changes are refused if another pull has got this cursor meanwhile.
-    mutating func add(_ row: Row) { changes.added.append(row) }
+    mutating func add(_ row: ByteRow) { changes.added.append(row) }
 
     /// Adds a row that all principals share, or counts it once more.
-    mutating func count(_ row: Row) { changes.counted.append(row) }
+    mutating func count(_ row: ByteRow) { changes.counted.append(row) }
 
     /// Lets a number of the whole state rise.
     mutating func increment(_ key: MetaKey, by amount: Int64) { changes.increments[key.row, default: 0] += amount }
@@ -221,7 +219,7 @@ extension Account {
     mutating func expectNew(_ key: RowKey) { changes.expected[key] = 0 }
 
     /// Returns a row that has versions; the rule runs again if another change of it comes first.
-    mutating func shared<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: Row, value: V)? {
+    mutating func shared<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: ByteRow, value: V)? {
         let found = try value(key, as: type)
         if changes.expected[key] == nil { changes.expected[key] = found?.row.version ?? 0 }
         return found
@@ -247,7 +245,7 @@ extension Account {
         if key.kind == .principal {
             let head = view.head?.value
             view.head?.version = head == nil ? 0 : new
-            let row = try head.map { Row(key: key, version: new, rank: $0.lastSeen.day, bytes: try $0.encoded()) }
+            let row = try head.map { ByteRow(key: key, version: new, rank: $0.lastSeen.day, bytes: try $0.encoded()) }
             changes.rows.updateValue(row, forKey: key)
             return
         }
@@ -255,7 +253,8 @@ extension Account {
         let replica = view.replicas[id]?.value
         view.replicas[id]?.version = replica == nil ? 0 : new
         let row = try replica.map {
-            Row(key: key, version: new, number: id.rawValue, rank: $0.lastSeen.milliseconds, bytes: try $0.encoded())
+            ByteRow(
+                key: key, version: new, number: id.rawValue, rank: $0.lastSeen.milliseconds, bytes: try $0.encoded())
         }
         changes.rows.updateValue(row, forKey: key)
     }

@@ -28,7 +28,7 @@ package struct AccountView: Sendable {
     /// Numbers that were reserved for the rule, by kind.
     package var numbers: [RowKind: [Int64]] = [:]
     /// The rows that were loaded.
-    package var answers: [Lookup: [Row]] = [:]
+    package var answers: [Lookup: [ByteRow]] = [:]
 
     /// Creates a view of nothing.
     package init() {}
@@ -44,7 +44,7 @@ package struct AccountView: Sendable {
     }
 
     /// Takes the answer to a lookup; heads that are known already are newer.
-    package mutating func take(_ rows: [Row], of lookup: Lookup, owner: Int64) throws {
+    package mutating func take(_ rows: [ByteRow], of lookup: Lookup, owner: Int64) throws {
         answers[lookup] = rows
         if case .row(let key) = lookup, rows.isEmpty {
             if key.kind == .principal { head = head ?? Versioned(nil, version: 0) }

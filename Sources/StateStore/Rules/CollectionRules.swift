@@ -118,6 +118,10 @@ package enum CollectionRules {
         guard let head = try account.head() else { return [:] }
         let replicas = try account.allReplicas()
         var counts: [RowKind: Int] = [.principal: 1, .session: head.sessions.count, .replica: replicas.count]
+        for cursor in replicas.flatMap(\.cursors) {
+            account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
+        }
+        counts[.cursor] = replicas.reduce(0) { $0 + $1.cursors.count }
         for kind in RowKind.owned {
             let rows = try account.rows(kind)
             counts[kind] = rows.count
@@ -140,7 +144,7 @@ package enum CollectionRules {
 extension RowKind {
     /// The kinds of rows that belong to a principal, apart from the heads and what only they name.
     static let owned: [RowKind] = [
-        .cursor, .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .pushBody, .refusal, .owed,
+        .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .pushBody, .refusal, .owed,
         .trouble,
     ]
 }

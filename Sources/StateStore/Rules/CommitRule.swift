@@ -43,7 +43,7 @@ package enum CommitRule {
         replica.cursors.append(cursor)
         try account.put(replica)
         account.add(
-            Row(
+            ByteRow(
                 key: RowKey(.cursor, of: account.owner, number: row.cursor.rawValue), number: row.cursor.rawValue,
                 rank: replica.id.rawValue))
         account.raise(.newestCursor, to: row.cursor.rawValue)

@@ -31,7 +31,7 @@ package enum IDRules {
         .all(.backendID, of: owner, prefix: prefix(table, Array(backendID.utf8)))
     }
 
-    private static func stored(_ row: Row) throws -> StoredIDMapping {
+    private static func stored(_ row: ByteRow) throws -> StoredIDMapping {
         let (client, value) = (PushedRecordKey(keyBytes: row.key.key[...]), try Mapping(decoding: row.bytes))
         return StoredIDMapping(
             mapping: IDMapping(

@@ -44,7 +44,7 @@ package enum JournalRules {
     }
 
     /// Reads a journal.
-    package static func journal(_ row: Row, of principal: Principal) throws -> PushJournal {
+    package static func journal(_ row: ByteRow, of principal: Principal) throws -> PushJournal {
         var journal = try Journal(decoding: row.bytes).journal
         journal.principal = principal
         return journal

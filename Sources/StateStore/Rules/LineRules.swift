@@ -57,7 +57,7 @@ package enum LineRules {
             stored.line.id = line.id.map { remark($0, limit: 1_024) }
             stored.line.bytes = Array(line.bytes.prefix(max(0, limits.quarantineBytes)))
             account.count(
-                Row(
+                ByteRow(
                     key: line.key, version: now.milliseconds, number: 1,
                     rank: now.milliseconds - (line.reason.isDelivered ? delivered : 0), bytes: try stored.encoded()))
         }
@@ -76,7 +76,7 @@ package enum LineRules {
     }
 
     /// Returns an entry; nil for a reason that only a newer gateway knows.
-    package static func entry(_ row: Row) throws -> QuarantineEntry? {
+    package static func entry(_ row: ByteRow) throws -> QuarantineEntry? {
         var stored = try Line(decoding: row.bytes)
         guard let reason = QuarantinedLine.Reason(rawValue: stored.reason) else { return nil }
         stored.line.reason = reason
@@ -89,7 +89,7 @@ package enum LineRules {
     }
 
     /// Returns the number by which the operator names an entry.
-    package static func number(of row: Row) -> Int64 {
+    package static func number(of row: ByteRow) -> Int64 {
         Int64(keyBytes: row.key.key.suffix(8))
     }
 }

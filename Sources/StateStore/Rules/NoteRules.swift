@@ -120,7 +120,7 @@ package enum NoteRules {
         return rows.count < limit ? nil : rows.last?.number
     }
 
-    private static func delete(_ rows: [Row], in account: inout Account) throws {
+    private static func delete(_ rows: [ByteRow], in account: inout Account) throws {
         guard !rows.isEmpty else { return }
         for row in rows { account.delete(row.key) }
         try account.withKnownHead { $0.notes -= rows.count }

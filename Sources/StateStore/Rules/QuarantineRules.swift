@@ -38,7 +38,7 @@ package enum QuarantineRules {
     }
 
     /// Returns an entry without its record's contents.
-    package static func entry(_ row: Row, of principal: Principal) throws -> QuarantinedPush {
+    package static func entry(_ row: ByteRow, of principal: Principal) throws -> QuarantinedPush {
         let entry = try Entry(decoding: row.bytes)
         return QuarantinedPush(
             id: row.number, principal: principal,
@@ -49,7 +49,7 @@ package enum QuarantineRules {
     }
 
     /// Returns an entry with its record's contents.
-    package static func whole(_ row: Row, of account: inout Account) throws -> QuarantinedPush {
+    package static func whole(_ row: ByteRow, of account: inout Account) throws -> QuarantinedPush {
         var entry = try entry(row, of: account.principal)
         entry.push.body = try account.value(body(entry.id, account.owner), as: CodedBytes.self)?.value.bytes ?? []
         return entry

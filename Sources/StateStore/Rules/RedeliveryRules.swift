@@ -40,7 +40,7 @@ package enum RedeliveryRules {
         }
     }
 
-    private static func rows(of replica: ReplicaID, in account: inout Account) throws -> [Row] {
+    private static func rows(of replica: ReplicaID, in account: inout Account) throws -> [ByteRow] {
         try account.rows(.owed, prefix: replica.rawValue.keyBytes)
     }
 

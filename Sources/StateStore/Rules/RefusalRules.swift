@@ -28,7 +28,7 @@ package enum RefusalRules {
         RowKey(.refusal, of: owner, record.keyBytes)
     }
 
-    private static func entry(_ row: Row) throws -> RefusalEntry {
+    private static func entry(_ row: ByteRow) throws -> RefusalEntry {
         let refusal = try Refusal(decoding: row.bytes)
         return RefusalEntry(
             operation: RefusedOperation(

@@ -25,7 +25,7 @@ package enum TroubleRules {
     }
 
     /// Returns the trouble that a row is about; nil for a kind that only a newer gateway knows.
-    package static func trouble(_ row: Row, of principal: Principal) throws -> DeviceTrouble? {
+    package static func trouble(_ row: ByteRow, of principal: Principal) throws -> DeviceTrouble? {
         guard let kind = DeviceTrouble.Kind(rawValue: String(decoding: row.key.key.dropFirst(8), as: UTF8.self)) else {
             return nil
         }
@@ -54,7 +54,9 @@ package enum TroubleRules {
             }) ?? first
         else { return nil }
         let value = Trouble(count: after.count, since: after.since, lastAt: after.lastAt, code: after.code)
-        try account.put(value, at: row, number: after.lastAt.milliseconds)
+        // The rank tells troubles of one moment apart.
+        let rank = first.replica.rawValue ^ Int64(DeviceTrouble.Kind.allCases.firstIndex(of: first.kind) ?? 0)
+        try account.put(value, at: row, number: after.lastAt.milliseconds, rank: rank)
         if before == nil { try account.withReplica(first.replica) { _ = $0.troubles.insert(first.kind) } }
         return (before, after)
     }

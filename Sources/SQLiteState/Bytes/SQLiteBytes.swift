@@ -1,0 +1,184 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import GRDB
+import NIOConcurrencyHelpers
+import StateProbes
+package import StateStore
+package import SyncModel
+
+/// Keeps the bytes of a state in one SQLite file, for one gateway.
+///
+/// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of the
+/// concurrency runtime; only reads of a few rows run in the caller's thread, on ``ReadersAtHand``. Reads see the newest
+/// commit.
+package final class SQLiteBytes: ByteStore, LeaseKeeping {
+    /// True: changes that wait for the disk together wait once.
+    package let commitsInGroups = true
+    /// The number of this opening: positions that were stored in another one do not count, since the file may be older
+    /// than what the backend has seen (finding 4).
+    package let epoch: Int64
+    let probe = StateProbe()
+    private let pool: DatabasePool
+    private let readersAtHand: ReadersAtHand
+    private let watch: StateWatch
+    private let numbers = NIOLockedValueBox<[RowKind: Int64]>([:])
+    /// The store's hold on the file; nil once the file is released.
+    private let hold: NIOLockedValueBox<SQLiteStateStore.Hold?>
+
+    init(pool: DatabasePool, file: StateFile, hold: SQLiteStateStore.Hold, options: SQLiteStateStore.Options) throws {
+        self.pool = pool
+        readersAtHand = try ReadersAtHand(
+            path: file.path, configuration: SQLiteStateStore.configuration(options), count: options.readersAtHand)
+        watch = StateWatch(file, report: options.report)
+        self.hold = NIOLockedValueBox(hold)
+        // Commands beside a gateway know no position.
+        if case .lock = hold { epoch = .random(in: 1 ... .max) } else { epoch = 0 }
+    }
+
+    deinit {
+        if case .lock(let descriptor) = hold.withLockedValue({ $0.take() }) { StateFile.unlock(descriptor) }
+    }
+
+    /// The path of the state file: absolute, without symbolic links.
+    package var path: String { watch.file.path }
+
+    package func load(_ lookups: [Lookup]) async throws -> [[ByteRow]] {
+        let body = checkingPath { db in try lookups.map { try db.rows(of: $0) } }
+        return try await reading(lookups.allSatisfy(\.isSmall), body)
+    }
+
+    package func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?] {
+        try await reading(numbers.count <= 64, checkingPath { db in try numbers.map { try db.chunk($0) } })
+    }
+
+    /// Runs one consistent read, in the caller's thread if it is small and a connection is at hand; it goes on when the
+    /// task is cancelled, because it may decide whether something is written.
+    private func reading<T: Sendable>(
+        _ isSmall: Bool, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        if isSmall {
+            do {
+                if let result = try await readersAtHand.read(body) { return result }
+            } catch {
+                throw watch.error(error)
+            }
+        }
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncRead { [watch] database in
+                let result = Result { try body(database.get()) }
+                continuation.resume(with: result.mapError(watch.error))
+            }
+        }
+    }
+
+    package func reserve(_ kind: RowKind, count: Int) async throws -> [Int64] {
+        let known = try await load([.row(MetaKey.numbers(of: kind).row)])[0].first?.number ?? 0
+        return numbers.withLockedValue { numbers in
+            let first = max(known, numbers[kind] ?? 0) + 1
+            numbers[kind] = first + Int64(count) - 1
+            return Array(first..<first + Int64(count))
+        }
+    }
+
+    package func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome] {
+        let isDurable = group.contains { $0.changes.isDurable }
+        let body = checkingPath { db in try db.commit { try group.map { try db.make($0.changes) } } }
+        return try await writing { db in try isDurable ? body(db) : db.withoutWaiting { try body(db) } }
+    }
+
+    /// Runs a transaction even if the task is cancelled: GRDB's own method would roll it back.
+    private func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncWriteWithoutTransaction { [watch] db in
+                let result = Result { try body(db) }
+                if case .success = result { watch.committed() }
+                continuation.resume(with: result.mapError(watch.error))
+            }
+        }
+    }
+
+    /// Makes a transaction check first that its file is still at the path.
+    private func checkingPath<T>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) -> @Sendable (Database) throws -> T {
+        { [watch] db in
+            try watch.checkPath()
+            return try body(db)
+        }
+    }
+
+    package func check(thoroughly: Bool) async throws {
+        let path = path
+        try await reading(
+            false,
+            checkingPath { db in
+                guard try db.integer("PRAGMA application_id") == SQLiteStateStore.applicationID else {
+                    throw StateError.notRind(path: path)
+                }
+                guard thoroughly else { return }
+                let problem = try db.row("PRAGMA quick_check(1)")?.text(0)
+                guard problem == "ok" else { throw StateError.corrupt(problem ?? "the check gave no result") }
+            })
+        // Takes and releases the write lock: finds out if the file is read-only or locked by another process.
+        _ = try await commit([])
+    }
+
+    package func checkWriting(within limit: Duration) async throws {
+        try await probe.result(
+            within: limit,
+            attempting: { [self] in
+                do {
+                    try watch.file.checkRoom()
+                    var changes = RowChanges()
+                    changes.increments[MetaKey.probe.row] = 1
+                    _ = try await commit([OwnedChanges(owner: 0, changes: changes)])
+                    return nil
+                } catch {
+                    return error as? StateError ?? .failed("\(type(of: error))")
+                }
+            })
+    }
+
+    /// Empties the log, closes all connections and releases the lock; a second call does nothing.
+    package func close() async {
+        // Only the call that takes the hold closes; a second time GRDB would hand SQLite a connection that is gone.
+        guard let hold = hold.withLockedValue({ $0.take() }) else { return }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [pool, readersAtHand] in
+                readersAtHand.close()
+                guard case .lock(let descriptor) = hold else {
+                    try? pool.close()
+                    return continuation.resume()
+                }
+                // Without this the log stays beside the file until the next start, which is harmless.
+                _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                try? pool.close()
+                StateFile.unlock(descriptor)
+                continuation.resume()
+            }
+        }
+    }
+
+    package func take(_ request: LeaseRequest, of principal: Principal) async throws -> LeaseAnswer {
+        .taken(Lease(principal: principal, holder: request.holder, fence: 0), from: nil, distrust: 0)
+    }
+
+    package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {}
+
+    package func giveBack(_ lease: Lease) async throws {}
+}
+
+extension Lookup {
+    /// True if the rows are few, whatever the state holds.
+    fileprivate var isSmall: Bool {
+        switch self {
+        case .row, .replica, .named: true
+        case .rows(_, _, _, _, let limit), .numbered(_, _, _, let limit, _), .all(_, _, _, let limit, _),
+            .principals(_, let limit):
+            limit <= 100
+        case .count: false
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Identifies a row: rows of one owner and kind are ordered by their keys, byte by byte.
+package struct RowKey: Hashable, Comparable, Sendable {
+    /// The number of the principal that the row belongs to; 0 for rows of the whole state.
+    package var owner: Int64
+    /// The kind.
+    package var kind: RowKind
+    /// The rest of the key, at most 1,024 bytes.
+    package var key: [UInt8]
+
+    /// Creates a key.
+    package init(_ kind: RowKind, of owner: Int64, _ key: [UInt8] = []) {
+        self.owner = owner
+        self.kind = kind
+        self.key = key
+    }
+
+    /// Creates a key that is a number; such keys are in the order of the numbers.
+    package init(_ kind: RowKind, of owner: Int64, number: Int64) {
+        self.init(kind, of: owner, number.keyBytes)
+    }
+
+    /// Orders keys by owner, kind and bytes.
+    package static func < (a: Self, b: Self) -> Bool {
+        (a.owner, a.kind.rawValue) == (b.owner, b.kind.rawValue)
+            ? a.key.lexicographicallyPrecedes(b.key) : (a.owner, a.kind.rawValue) < (b.owner, b.kind.rawValue)
+    }
+}
+
+extension Int64 {
+    /// The number as eight bytes whose order is that of the numbers.
+    package var keyBytes: [UInt8] {
+        let bits = UInt64(bitPattern: self) ^ 1 << 63
+        return (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - $0 * 8)) }
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names what a row is about.
+///
+/// The raw values are stored: none is ever given another meaning.
+package enum RowKind: UInt8, CaseIterable, Sendable {
+    /// The head of a principal; its key is empty.
+    case principal = 1
+    /// The head of a replica; its number is the replica's, its rank the hour of its last contact.
+    case replica = 2
+    /// A cursor that was handed out; its number is the cursor, its rank the replica's number.
+    case cursor = 3
+    /// A principal of a user in a scope, below the user, whose number it has; its bytes are the principal's digits.
+    case scope = 4
+    /// The note of a pushed record; its number is the note's sequence.
+    case note = 5
+    /// An id that the backend has given, by the client's id; its number is the mapping's sequence.
+    case mapping = 6
+    /// The kept answer of a push.
+    case receipt = 8
+    /// A push by calls; its number is the journal's.
+    case journal = 9
+    /// An operation of a journal whose outcome is unknown.
+    case operation = 10
+    /// A pushed record in quarantine; its number is the entry's.
+    case push = 11
+    /// The refused operations on a record; its number is the time of the last one.
+    case refusal = 12
+    /// A redelivery that a 409 has promised to a replica.
+    case owed = 13
+    /// A way in which a replica does not get on; its number is the time when it last did not.
+    case trouble = 14
+    /// Chunks that were staged and that no commit has named yet; its number is the time.
+    case staged = 15
+    /// Chunks that are no longer used, but may still be read; its number is the time since when.
+    case loose = 16
+    /// A line that could not be delivered, of all principals; its number counts how often, its rank is about the time.
+    case line = 17
+    /// A number of the whole state.
+    case meta = 18
+    /// The record of a pushed record in quarantine, by the entry's number.
+    case pushBody = 19
+    /// A mapping by the backend's id, then the client's.
+    case backendID = 20
+    /// A session that does not fit into its principal's head.
+    case session = 21
+    /// A chunk of a ledger; chunks have numbers and are no rows.
+    case chunk = 22
+}
