@@ -83,7 +83,7 @@ extension PostgresStatement {
     private static func entries(
         of kind: RowKind, _ owner: Int64, prefix: [UInt8], after: [UInt8]?, limit: Int
     ) -> PostgresStatement {
-        let isBehind = after.map { prefix.lexicographicallyPrecedes($0) } ?? false
+        let isBehind = after.map { !$0.lexicographicallyPrecedes(prefix) } ?? false
         return PostgresStatement(
             """
             \(entries) WHERE owner = $1 AND kind = \(kind.rawValue) AND key \(isBehind ? ">" : ">=") $2 AND key < $3

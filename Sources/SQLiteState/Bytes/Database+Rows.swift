@@ -106,7 +106,7 @@ extension Database {
     private func rows(
         of kind: RowKind, _ owner: Int64, prefix: [UInt8], after: [UInt8]?, limit: Int
     ) throws -> [ByteRow] {
-        let isBehind = after.map { prefix.lexicographicallyPrecedes($0) } ?? false
+        let isBehind = after.map { !$0.lexicographicallyPrecedes(prefix) } ?? false
         let first = isBehind ? after ?? prefix : prefix
         return try entries(
             """
