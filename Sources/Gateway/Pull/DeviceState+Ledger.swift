@@ -162,7 +162,12 @@ extension DeviceState {
             let version = try await scope.store.compactBatch(step, at: scope.now)
             outline?.version = version
         }
-        outline = try await scope.store.ledger(of: before.replica) ?? outline
+        // The base may have another number now. If the ledger was changed since, it is not the one that was compacted, and
+        // the pull begins again; the replica's tip, at which it is outlined here, may be another cursor's.
+        let compacted = try await scope.store.ledger(of: before.replica)
+        guard let compacted, compacted.version == outline?.version else { throw StateError.ledgerChanged }
+        outline?.base = compacted.base
+        outline?.deltas = []
         scope.logger.debug("a ledger was compacted", metadata: ["layers": "\(deltas.count)"])
     }
 }

@@ -120,6 +120,7 @@ package struct ReplicaLedger: Hashable, Sendable {
     /// The base's former contents, each from before a cursor was compacted into it, in the order of the cursors.
     package var undos: [LedgerLayer] = []
 
+    /// Creates the ledger of a replica that has none.
     package init() {}
 }
 

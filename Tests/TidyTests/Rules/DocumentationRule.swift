@@ -4,10 +4,14 @@
 /// Every declaration that other targets see has a doc comment, and so has every requirement of a protocol they see.
 ///
 /// The formatter's own rule looks at `public` declarations only, of which there are none. What a declaration owes to a
-/// protocol is documented there: a function that is a requirement of one of our own protocols needs no comment of its own,
-/// nor do the value that a coder reads into and the literals, coding and element types of the standard library's.
+/// protocol is documented there: a function that is a requirement of one of the target's own protocols needs no comment
+/// of its own, nor do the state's ports in the stores that implement them, the value that a coder reads into, and the
+/// literals, coding and element types of the standard library's.
 enum DocumentationRule {
-    /// The declarations without comment; `requirements` are the functions that our own protocols ask for.
+    /// The targets that implement the protocols of StateStore.
+    static let stores: Set = ["Accounts", "MemoryState", "PostgresState", "SQLiteState"]
+
+    /// The declarations without comment; `requirements` are the functions that the target has to have.
     static func violations(in file: SourceFile, requirements: Set<String> = []) -> [Violation] {
         let text = file.swift
         let places = text.tokens.indices.filter { index in
@@ -44,8 +48,8 @@ enum DocumentationRule {
         case "func": requirements.contains(next[1])
         case "typealias": ["Element", "Failure", "Iterator", "AsyncIterator"].contains(next[1])
         case "init":
-            next[2].hasSuffix("Literal") || next[2] == ")"
-                || next[2] == "from" && text.tokens[index + 4].text == "decoder"
+            next[2].hasSuffix("Literal") || next[2] == "from" && text.tokens[index + 4].text == "decoder"
+                || next[2] == ")" && text.tokens.contains { $0.text == "Coded" }
         default: false
         }
     }
