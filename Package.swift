@@ -84,10 +84,10 @@ let package = Package(
         .target(name: "StateProbes", dependencies: ["StateStore", nioLocks]),
         .target(
             name: "SQLiteState",
-            dependencies: ["StateProbes", "StateStore", "SyncModel", grdb, grdbSQLite, crypto, nioLocks]),
+            dependencies: ["Accounts", "StateProbes", "StateStore", "SyncModel", grdb, grdbSQLite, nioLocks]),
         .target(
             name: "PostgresState",
-            dependencies: ["Postgres", "StateProbes", "StateStore", "SyncModel", crypto, log]),
+            dependencies: ["Accounts", "Postgres", "StateProbes", "StateStore", "SyncModel", log]),
         .target(
             name: "Backend",
             dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", "Telemetry", nioCore, nioLocks, httpTypes, log]),
@@ -114,8 +114,9 @@ let package = Package(
         .executableTarget(
             name: "rind",
             dependencies: [
-                "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
-                "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "Postgres", "PostgresState", "SQLiteState",
+                "Accounts", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
+                "GatewayServer", "Gzip", "INI", "JSONBytes", "Ledger", "LineProjection", "Postgres", "PostgresState",
+                "SQLiteState",
                 "StateProbes", "StateStore", "SyncMachines", "SyncModel", "Telemetry", arguments, httpTypes, lifecycle,
                 log, nioCore, nioLocks, nioPosix, signals,
             ]),
@@ -125,7 +126,8 @@ let package = Package(
                 // Not imported, only built along: it is what FirstSync runs.
                 "rind",
                 "Deduplication", "DemoBackend", "GatewayConfig", "Gzip", "JSONBytes", "Ledger", "LineProjection",
-                "PostgresTesting", "SyncMachines", "SyncModel", arguments, grdb, nioCore, nioHTTP1, nioLocks, nioPosix,
+                "PostgresState", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", arguments,
+                log, nioCore, nioHTTP1, nioLocks, nioPosix,
             ]),
         .executableTarget(
             name: "rind-count", dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),
@@ -177,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
+                "Accounts", "Backend", "Curl", "Deduplication", "Gateway", "GatewayConfig", "JSONBytes", "Ledger",
                 "LineProjection", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "WatermelonWire",
                 crypto, httpTypes, nioCore, nioLocks, log,
             ], exclude: ["Fixtures"]),
@@ -196,14 +198,16 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer", "GatewayTesting",
+                "Accounts", "Backend", "Curl", "DemoBackend", "Gateway", "GatewayConfig", "GatewayServer",
+                "GatewayTesting",
                 "Gzip", "JSONBytes", "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
                 crypto, grdb, httpTypes, nioCore, nioPosix, nioLocks, log,
             ]),
         .testTarget(
             name: "RindCommandTests",
             dependencies: [
-                "rind", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayTesting",
+                "Accounts", "rind", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
+                "GatewayTesting",
                 "JSONBytes", "Ledger", "LineProjection", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines",
                 "SyncModel", httpTypes, log, nioCore, nioPosix, nioLocks, signals,
             ],

@@ -12,12 +12,15 @@ package import SyncModel
 package final class Accounts: Sendable {
     /// The number of times that a rule runs again because another gateway was faster.
     private static let maximumAttempts = 100
+    /// The number of times that a rule asks for rows, unless it asks for the same ones again and again.
+    private static let maximumLoads = 10_000
 
     /// The store.
     package let store: any ByteStore
     /// The values that hold for all principals.
     package let setting: Account.Setting
     private let queue: CommitQueue
+    private let cache = AccountCache(limit: 64 << 20)
     private let versions: VersionSource
 
     /// Creates the accounts of a store.
@@ -37,26 +40,52 @@ package final class Accounts: Sendable {
     }
 
     /// Runs a rule that changes nothing, even if the task is cancelled: it decides whether something is written.
+    ///
+    /// `load` reads the first rows that the rule asks for; without it the store does, unless they are kept in memory.
     package func look<T>(
-        _ principal: Principal, _ rule: (inout Account) throws -> T
+        _ principal: Principal, loading load: (([Lookup]) async throws -> [[ByteRow]])? = nil,
+        _ rule: (inout Account) throws -> T
     ) async throws -> T {
-        var view = AccountView()
-        return try await run(rule, of: principal, from: &view).result
+        let foreign = try await store.foreignChanges()
+        let owner = principal.owner
+        let (known, moment) = cache.view(of: owner, foreign: foreign)
+        // Where other gateways write, what is kept is as new as the lease, with which it was read.
+        let isCurrent = load == nil && (foreign != nil || RunningLease.current != nil)
+        var (view, loads) = (isCurrent ? known ?? AccountView() : AccountView(), 0)
+        let result = try await run(rule, of: principal, from: &view, loads: &loads, loading: load).result
+        if loads > 0 { cache.keep(view, of: owner, since: moment) }
+        return result
     }
 
     /// Runs a rule and commits its changes, even if the task is cancelled.
+    ///
+    /// With `keeps` false, for whoever goes through all principals, nothing is kept in memory that was not.
     package func change<T>(
-        _ principal: Principal, _ rule: (inout Account) throws -> T
+        _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
+        let owner = principal.owner
         for _ in 0..<Self.maximumAttempts {
-            var view = AccountView()
-            var (result, account) = try await run(rule, of: principal, from: &view)
-            var changes = try account.finish(version: versions.next).changes
+            let foreign = try await store.foreignChanges()
+            let (known, moment) = cache.view(of: owner, foreign: foreign)
+            var (view, loads) = (known ?? AccountView(), 0)
+            var (result, account): (T, Account)
+            do {
+                (result, account) = try await run(rule, of: principal, from: &view, loads: &loads)
+            } catch is StateError where known != nil && foreign == nil {
+                // Another gateway may have changed what was kept.
+                cache.drop(owner)
+                continue
+            }
+            var (changes, after) = try account.finish(version: versions.next)
             let running = RunningLease.current
             changes.lease = running?.lease
             changes.givesLeaseBack = running?.isGivenBack ?? false
-            guard !changes.isEmpty || changes.lease != nil else { return result }
-            switch try await commit(OwnedChanges(owner: account.owner, changes: changes)) {
+            guard !changes.isEmpty else {
+                if loads > 0, keeps { cache.keep(view, of: owner, since: moment) }
+                return result
+            }
+            let owned = OwnedChanges(owner: owner, changes: changes)
+            switch try await commit(owned, leaving: keeps ? after : nil, since: moment) {
             case .made: return result
             case .leaseLost: throw StateError.leaseLost
             case .refused: continue
@@ -65,38 +94,68 @@ package final class Accounts: Sendable {
         throw StateError.busy
     }
 
-    private func commit(_ changes: OwnedChanges) async throws -> CommitOutcome {
-        guard store.commitsInGroups else { return try await store.commit([changes])[0] }
-        return try await queue.commit(changes)
+    private func commit(
+        _ changes: OwnedChanges, leaving view: AccountView? = nil, since moment: AccountCache.Moment? = nil
+    ) async throws -> CommitOutcome {
+        do {
+            return try await queue.commit(changes) { [cache] outcome in
+                guard let view, let moment, outcome == .made else { return cache.drop(changes.owner) }
+                cache.keep(view, of: changes.owner, since: moment)
+            }
+        } catch {
+            // Whether it was made is unknown.
+            cache.drop(changes.owner)
+            throw error
+        }
     }
 
     /// Runs a rule until nothing is missing.
     private func run<T>(
-        _ rule: (inout Account) throws -> T, of principal: Principal, from view: inout AccountView
+        _ rule: (inout Account) throws -> T, of principal: Principal, from view: inout AccountView,
+        loads: inout Int, loading first: (([Lookup]) async throws -> [[ByteRow]])? = nil
     ) async throws -> (result: T, account: Account) {
-        while true {
+        while loads < Self.maximumLoads {
             var account = try Account(principal, setting: setting, view: view)
             do {
                 return (try rule(&account), account)
             } catch let missing as Missing {
-                try await load(missing, of: account.owner, into: &view)
+                let load = loads == 0 ? first : nil
+                try await self.load(missing, of: account.owner, into: &view, with: load ?? store.load)
+                loads += 1
             }
         }
+        throw StateError.failed("a rule does not end asking for rows")
     }
 
     private func load(
-        _ missing: Missing, of owner: Int64, into view: inout AccountView
+        _ missing: Missing, of owner: Int64, into view: inout AccountView,
+        with load: ([Lookup]) async throws -> [[ByteRow]]
     ) async throws {
         for (kind, count) in missing.numbers {
             view.numbers[kind, default: []] += try await store.reserve(kind, count: count)
         }
+        if !missing.chunks.isEmpty {
+            let chunks = zip(missing.chunks, try await store.chunks(missing.chunks))
+            view.chunks.merge(chunks.map { ($0, $1) }) { $1 }
+        }
         guard !missing.lookups.isEmpty else { return }
-        let answers = try await store.load(missing.lookups)
+        let answers = try await load(missing.lookups)
         for (lookup, rows) in zip(missing.lookups, answers) { try view.take(rows, of: lookup, owner: owner) }
     }
 
     /// Commits changes that belong to no principal.
     package func commit(_ changes: RowChanges) async throws {
-        guard try await commit(OwnedChanges(owner: 0, changes: changes)) == .made else { throw StateError.busy }
+        guard try await isMade(changes) else { throw StateError.busy }
     }
+
+    /// Commits changes that belong to no principal; returns false if something else was there than they expected.
+    func isMade(_ changes: RowChanges) async throws -> Bool {
+        try await commit(OwnedChanges(owner: 0, changes: changes)) == .made
+    }
+
+    /// Returns a version that no other row has.
+    func nextVersion() -> Int64 { versions.next() }
+
+    /// Forgets what is kept of all principals, after a change of what holds for all of them.
+    func forgetAll() { cache.dropAll() }
 }

@@ -13,7 +13,10 @@ final class CommitQueue: Sendable {
         case end(Result<CommitOutcome, any Error>)
     }
 
-    private typealias Waiter = (changes: OwnedChanges, turn: CheckedContinuation<Turn, Never>)
+    /// Hears of an outcome before anybody else does, in the order of the commits.
+    typealias Observer = @Sendable (CommitOutcome) -> Void
+
+    private typealias Waiter = (changes: OwnedChanges, observer: Observer, turn: CheckedContinuation<Turn, Never>)
 
     private struct State {
         var waiting: [Waiter] = []
@@ -26,10 +29,15 @@ final class CommitQueue: Sendable {
     init(_ store: any ByteStore) { self.store = store }
 
     /// Commits changes; goes on even if the task is cancelled.
-    func commit(_ changes: OwnedChanges) async throws -> CommitOutcome {
+    func commit(_ changes: OwnedChanges, observer: @escaping Observer) async throws -> CommitOutcome {
+        guard store.commitsInGroups else {
+            let outcome = try await store.commit([changes])[0]
+            observer(outcome)
+            return outcome
+        }
         let turn = await withCheckedContinuation { turn in
             let leads = state.withLockedValue { state in
-                state.waiting.append((changes, turn))
+                state.waiting.append((changes, observer, turn))
                 defer { state.isCommitting = true }
                 return !state.isCommitting
             }
@@ -49,7 +57,9 @@ final class CommitQueue: Sendable {
         }
         let results: [Result<CommitOutcome, any Error>]
         do {
-            results = try await store.commit(group.map(\.changes)).map { .success($0) }
+            let outcomes = try await store.commit(group.map(\.changes))
+            for (waiter, outcome) in zip(group, outcomes) { waiter.observer(outcome) }
+            results = outcomes.map { .success($0) }
         } catch {
             results = group.map { _ in .failure(error) }
         }

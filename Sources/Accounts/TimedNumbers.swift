@@ -17,7 +17,12 @@ package final class TimedNumbers: NumberSource {
     package func next(at now: Instant) -> Int64 {
         last.withLockedValue { last in
             let time = max(0, now.milliseconds) << 20
-            last = time > last ? time | Int64(random() & 0xfffff) : last + 1
+            if time > last {
+                last = time | Int64(random() & 0xfffff)
+            } else {
+                // Whoever knows no time must not get the numbers of another process either.
+                last = last == 0 ? Int64(random() >> 24) : last + 1
+            }
             return last
         }
     }

@@ -15,6 +15,8 @@ struct ByteTable: Sendable {
     private var chunks: [Int64: [UInt8]] = [:]
     private var numbers: [RowKind: Int64] = [:]
     var leases = LeaseTable()
+    /// The number of commits so far.
+    var commits: Int64 = 0
 
     subscript(key: RowKey) -> ByteRow? { parts[Part(owner: key.owner, kind: key.kind)]?[key] }
 
@@ -56,10 +58,25 @@ struct ByteTable: Sendable {
             }
             return Array(sorted.prefix(limit))
         case .named(let kind, let number): return all(kind).filter { $0.number == number }
+        case .newestCursor: return Array(all(.cursor).sorted { $0.number > $1.number }.prefix(1))
         case .principals(let owners, let limit):
             let rows = all(.principal).filter { owners.contains($0.key.owner) }
             return Array(rows.sorted { $0.key < $1.key }.prefix(limit))
         }
+    }
+
+    func page(of table: ByteTableName, after key: RowKey?, limit: Int) -> [ByteRow] {
+        let rows: [ByteRow]
+        switch table {
+        case .principal: rows = all(.principal)
+        case .replica: rows = all(.replica)
+        case .cursor: rows = all(.cursor)
+        case .entry:
+            rows = parts.filter { ![.principal, .replica, .cursor].contains($0.key.kind) }.flatMap(\.value.values)
+        case .chunk:
+            rows = chunks.map { ByteRow(key: RowKey(.chunk, of: 0, number: $0.key), number: $0.key, bytes: $0.value) }
+        }
+        return Array(rows.sorted { $0.key < $1.key }.filter { row in key.map { $0 < row.key } ?? true }.prefix(limit))
     }
 
     private func part(_ kind: RowKind, _ owner: Int64) -> some Collection<ByteRow> {
@@ -94,7 +111,7 @@ struct ByteTable: Sendable {
     private mutating func count(_ row: ByteRow) {
         var row = row
         if let known = self[row.key] {
-            (row.version, row.number, row.rank) = (known.version, known.number + row.number, max(known.rank, row.rank))
+            (row.version, row.number, row.rank) = (known.version + row.version, known.number, max(known.rank, row.rank))
         }
         put(row, at: row.key)
     }

@@ -23,20 +23,35 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
     package let commitsInGroups = false
     private let gate: Gate?
     private let table: NIOLockedValueBox<ByteTable?>
+    /// False if it is to look as if only reading told whether others have changed something.
+    private let seesChanges: Bool
+    /// The number of own commits.
+    private let commits = NIOLockedValueBox<Int64>(0)
 
     /// Creates an empty store.
-    package convenience init(gate: Gate? = nil) { self.init(gate, NIOLockedValueBox(ByteTable())) }
+    package convenience init(gate: Gate? = nil) { self.init(gate, NIOLockedValueBox(ByteTable()), seesChanges: true) }
 
-    private init(_ gate: Gate?, _ table: NIOLockedValueBox<ByteTable?>) {
+    private init(_ gate: Gate?, _ table: NIOLockedValueBox<ByteTable?>, seesChanges: Bool) {
         self.gate = gate
         self.table = table
+        self.seesChanges = seesChanges
     }
 
     /// Returns a second store of the same bytes, with a gate of its own: another gateway's.
-    package func shared(gate: @escaping Gate) -> MemoryBytes { MemoryBytes(gate, table) }
+    package func shared(seesChanges: Bool = true, gate: @escaping Gate) -> MemoryBytes {
+        MemoryBytes(gate, table, seesChanges: seesChanges)
+    }
 
     /// Returns an independent store with the present bytes: a backup.
-    package func copy() -> MemoryBytes { MemoryBytes(gate, NIOLockedValueBox(table.withLockedValue(\.self))) }
+    package func copy() -> MemoryBytes {
+        MemoryBytes(gate, NIOLockedValueBox(table.withLockedValue(\.self)), seesChanges: seesChanges)
+    }
+
+    package func foreignChanges() async throws -> Int64? {
+        try await gate?(.beforeReading)
+        let all = try with { $0.commits }
+        return seesChanges ? all - commits.withLockedValue(\.self) : nil
+    }
 
     private func with<T>(_ body: (inout ByteTable) throws -> T) throws -> T {
         try table.withLockedValue { table in
@@ -58,13 +73,24 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         return try with { table in numbers.map { table.chunk($0) } }
     }
 
+    /// The location without secrets, for the operator.
+    package let location = "memory"
+
+    package func page(of table: ByteTableName, after key: RowKey?, limit: Int) async throws -> [ByteRow] {
+        try with { $0.page(of: table, after: key, limit: limit) }
+    }
+
     package func reserve(_ kind: RowKind, count: Int) async throws -> [Int64] {
         try with { $0.reserve(kind, count: count) }
     }
 
     package func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome] {
         try await gate?(.beforeWriting)
-        let outcomes = try with { table in group.map { table.make($0.changes) } }
+        let outcomes = try with { table in
+            table.commits += 1
+            commits.withLockedValue { $0 += 1 }
+            return group.map { table.make($0.changes) }
+        }
         try await gate?(.afterWriting)
         return outcomes
     }
@@ -75,11 +101,15 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
 
     package func close() async { table.withLockedValue { $0 = nil } }
 
-    package func take(_ request: LeaseRequest, of principal: Principal) async throws -> LeaseAnswer {
+    package func take(
+        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
+    ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]]) {
         try await gate?(.beforeWriting)
-        let answer = try with { $0.leases.take(request, of: principal) }
+        let result = try with { table in
+            (table.leases.take(request, of: principal), lookups.map { table.rows(of: $0) })
+        }
         try await gate?(.afterWriting)
-        return answer
+        return result
     }
 
     package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {

@@ -29,7 +29,7 @@ struct PipelineProgress {
     init(_ steps: [Step], mode: PostgresMode, maximumBytes: Int) {
         self.steps = steps
         self.maximumBytes = maximumBytes
-        isWrite = mode != .readOnly
+        isWrite = mode.isWrite
     }
 
     /// The step that the server is at; nil if all are over.

@@ -11,7 +11,7 @@ package final class ServerProxy: Sendable {
     package enum Loss: Sendable {
         /// The statements with a COMMIT do not reach the server.
         case before
-        /// They do, but its answer does not come back.
+        /// They do, but the answer to those that have changed something does not come back.
         case after
     }
 
@@ -124,8 +124,11 @@ private final class AnswerHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        // The tag of the command; it means that the transaction has taken place.
-        let isCommitted = bytes.readableBytesView.firstRange(of: "COMMIT".utf8) != nil
+        // The tags of the commands; together they mean that a transaction has changed something.
+        let view = bytes.readableBytesView
+        let isCommitted =
+            view.firstRange(of: "COMMIT".utf8) != nil
+            && ["INSERT", "UPDATE", "DELETE"].contains { view.firstRange(of: $0.utf8) != nil }
         if isCommitted, case .after = proxy.state.withLockedValue({ $0.loss }) {
             client.close(promise: nil)
             return

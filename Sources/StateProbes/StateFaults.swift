@@ -14,7 +14,8 @@ package enum StateEvent: Hashable, Sendable {
 
 /// Reports each fault of a state once, and its end.
 package final class StateFaultLog: Sendable {
-    private let location: String
+    /// The location without secrets, for the operator.
+    package let location: String
     private let report: (@Sendable (StateEvent) -> Void)?
     private let faults = NIOLockedValueBox(StateFaults())
 

@@ -8,7 +8,7 @@ package import SyncModel
 /// If the clock is put forward or the gateway has not run, every device looks as if it had been away. Collections
 /// measure by how much, and move the times before which data are deleted back by as much, until those times are later
 /// than the last leap.
-package struct CollectionTime: Hashable, Sendable {
+package struct CollectionTime: Hashable, Sendable, Coded {
     /// The largest tolerated difference between clock and running time of two collections, in milliseconds.
     package static let tolerance: Int64 = 900_000
     /// The longest time, in milliseconds, that an earlier process can have run since its last collection.
@@ -22,6 +22,12 @@ package struct CollectionTime: Hashable, Sendable {
     package var leapt: Int64
     /// The time at which the last leap was noticed.
     package var leaptAt: Instant
+
+    /// A number of the process that ran the last collection.
+    package var collector: Int64 = 0
+
+    /// The key of its row.
+    package static let key = RowKey(.meta, of: 0, Array("collection".utf8))
 
     /// Creates the time from the stored values; the defaults are those before the first collection.
     package init(collectedAt: Instant? = nil, leapt: Int64 = 0, leaptAt: Instant = 0) {
@@ -63,5 +69,16 @@ package struct CollectionTime: Hashable, Sendable {
         corrected.stagedBefore = self.corrected(retention.stagedBefore)
         corrected.journalsBefore = self.corrected(retention.journalsBefore)
         return corrected
+    }
+
+    /// Creates the time before the first collection.
+    package init() { self.init(collectedAt: nil) }
+
+    /// Codes all parts in their order.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&collectedAt)
+        try coder.code(&leapt)
+        try coder.code(&leaptAt)
+        try coder.code(&collector)
     }
 }

@@ -19,8 +19,8 @@ package protocol InspectableStore: StateStore, QuarantineAdmin {
     /// A sync that runs meanwhile may fail, and one that comes later begins anew. Ledger layers of devices that were
     /// forgotten before name no principal any more, and go with the next collection.
     ///
-    /// - Returns: The number of rows by table; empty if the state does not know the principal.
-    func erase(_ principal: Principal) async throws -> [CopiedTable: Int]
+    /// - Returns: The number of rows by the name of their kind; empty if the state does not know the principal.
+    func erase(_ principal: Principal) async throws -> [String: Int]
 
     /// Returns the push note of one record; nil if there is none or it has been deleted.
     func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote?

@@ -17,6 +17,8 @@ package enum StateError: Error, Hashable, Sendable {
     case schemaNewer(found: Int, known: Int)
     /// No gateway of this version has run on the state; start one, which brings the schema up to date.
     case schemaOlder(found: Int, known: Int)
+    /// The state has the form of an earlier version, which is not read; put it away and start with a new one.
+    case outdated(path: String)
     /// The state is the target of a copy that is not finished: finish it, or remove the target.
     case copying(path: String)
     /// The file's contents are damaged. Stop, keep the file, restore a backup.
@@ -79,6 +81,7 @@ package enum StateError: Error, Hashable, Sendable {
         case .notRind: "state.not_rind"
         case .schemaNewer: "state.schema_newer"
         case .schemaOlder: "state.schema_older"
+        case .outdated: "state.outdated"
         case .copying: "state.copying"
         case .corrupt: "state.corrupt"
         case .full: "state.full"
@@ -133,6 +136,8 @@ package enum StateError: Error, Hashable, Sendable {
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
         case .open: "look at the path and its permissions"
+        case .outdated:
+            "put the state away and start with a new one: each device then gets what '[pull] unknown_cursor' says"
         case .unreachable: "look whether the database runs and lets the gateway in; the gateway goes on by itself"
         case .connections: "raise the database's limit of connections, or lower [state] pool_size"
         case .standby: "look which server [state] url names, and whether its standby has taken over"
@@ -163,6 +168,8 @@ extension StateError: CustomStringConvertible {
             "The state has schema version \(found), but this version of Rind knows only up to \(known)."
         case .schemaOlder(let found, let known):
             "The state has schema version \(found); 'rind serve' brings it to \(known), which this command needs."
+        case .outdated(let path):
+            "The state at '\(path)' has the form of an earlier version, which this one does not read."
         case .copying(let path):
             "The state at '\(path)' is an unfinished copy: run 'rind state copy' again to its end, or remove the target."
         case .corrupt(let what): "The state is damaged: \(what)."

@@ -76,13 +76,15 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///
     /// - Parameters:
     ///   - receipt: The answer.
+    ///   - notes: The notes that are written in the same transaction, as ``LedgerStore/note(_:principal:at:)`` does.
     ///   - principal: The principal that pushed.
     ///   - digest: The digest of cursor and body, hexadecimal.
     ///   - now: The time.
     ///   - expiresAt: The time at which the receipt expires, at most `[push] receipt_window` from now.
     /// - Throws: ``StateError/tooLarge(_:)`` for a body over the limit: answer without a receipt.
     func saveReceipt(
-        _ receipt: Receipt, principal: Principal, digest: String, at now: Instant, expiresAt: Instant
+        _ receipt: Receipt, with notes: [PushNote], principal: Principal, digest: String, at now: Instant,
+        expiresAt: Instant
     ) async throws
 
     /// Deletes the principal's receipts, for a pull that is answered without a commit; writes nothing if there are
@@ -133,7 +135,7 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///   - principal: The principal, with all its scopes; nil for all.
     ///   - now: The present time; cursors that were handed out later are trusted.
     /// - Returns: The number of principals, one for each scope.
-    /// - Throws: ``StateError``; nothing is changed then.
+    /// - Throws: ``StateError``; some scopes of a principal may be changed then: run it again.
     func distrust(because restored: RestoredBackup, of principal: Principal?, at now: Instant) async throws -> Int
 
     /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.
@@ -164,5 +166,14 @@ extension StateStore {
     ) async throws {
         if let cursor { try await confirm(principal: principal, cursor: cursor, at: now) }
         try await setPosition(position, principal: principal, session: session, at: now)
+    }
+}
+
+extension StateStore {
+    /// Saves a receipt alone.
+    package func saveReceipt(
+        _ receipt: Receipt, principal: Principal, digest: String, at now: Instant, expiresAt: Instant
+    ) async throws {
+        try await saveReceipt(receipt, with: [], principal: principal, digest: digest, at: now, expiresAt: expiresAt)
     }
 }

@@ -4,6 +4,8 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
+import SQLiteState
+import StateStore
 
 /// Runs the servers of ``Scale`` and measures them in turns.
 final class ScaleCourse {
@@ -59,7 +61,7 @@ final class ScaleCourse {
         return ScaleReport(callers: Self.callers, machine: machine, states: stages.map(\.figures))
     }
 
-    /// Makes the state of the callers with a gateway, and copies of their replicas by SQL.
+    /// Makes the state of the callers with a gateway, and copies of their replicas.
     private func makeStates(few: Int, many: Int) async throws {
         let port = try await ServerProcess.freePort()
         backend = try ServerProcess(
@@ -75,7 +77,9 @@ final class ScaleCourse {
         try FileManager.default.copyItem(at: small.state, to: large.state)
         for stage in stages {
             Text.note("making \(Text.grouped(stage.figures.replicas)) replicas")
-            stage.figures.replicas = try ReplicaGrowth(path: stage.state.path).grow(to: stage.figures.replicas)
+            let bytes = try await SQLiteStateStore.openBytes(path: stage.state.path, creates: false)
+            stage.figures.replicas = try await StateGrowth(bytes).grow(to: stage.figures.replicas)
+            await bytes.close()
             stage.figures.bytes =
                 try FileManager.default.attributesOfItem(atPath: stage.state.path)[.size] as? Int ?? 0
         }

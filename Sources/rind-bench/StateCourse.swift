@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Logging
 import NIOCore
+import PostgresState
 import PostgresTesting
+import SQLiteState
+import StateStore
 
 /// Runs the servers of ``State`` and measures them in turns.
 final class StateCourse {
@@ -120,9 +124,22 @@ final class StateCourse {
         await stage.gateway.stop()
         Text.note("\(store.name): making \(Text.grouped(replicas)) replicas")
         if store == .postgres, let database {
-            stage.figures.bytes = try await PostgresGrowth(server: database, schema: schema).grow(to: replicas)
+            var options = PostgresStateStore.Options(conninfo: database.conninfo())
+            options.schema = schema
+            let bytes = try await PostgresStateStore.openBytes(options, creates: false, logger: Logger(label: "bench"))
+            stage.figures.replicas = try await StateGrowth(bytes).grow(to: replicas)
+            await bytes.close()
+            let size = try await database.query(
+                """
+                ANALYZE; CHECKPOINT;
+                SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
+                    WHERE c.relnamespace = '\(schema)'::regnamespace AND c.relkind = 'r'
+                """)
+            stage.figures.bytes = size.split(separator: "\n").last.flatMap { Int($0) } ?? 0
         } else {
-            stage.figures.replicas = try ReplicaGrowth(path: file.path).grow(to: replicas)
+            let bytes = try await SQLiteStateStore.openBytes(path: file.path, creates: false)
+            stage.figures.replicas = try await StateGrowth(bytes).grow(to: replicas)
+            await bytes.close()
             stage.figures.bytes = try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int ?? 0
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import Gateway
 import GatewayConfig
@@ -181,7 +182,7 @@ private struct Inspected {
     static let principal = Principal(rawValue: "a11ce")
     static let replica = ReplicaID(rawValue: 7)
 
-    let store: SQLiteStateStore
+    let store: AccountStore
     let schema: Schema
     let inspector: LedgerInspector
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import Gateway
 import GatewayConfig
@@ -21,7 +22,7 @@ struct StateFixture {
     static let other = ReplicaID(rawValue: 0x7fff_0000_0000_0001)
 
     let directory: URL
-    let store: SQLiteStateStore
+    let store: AccountStore
     let configuration: GatewayConfig.Configuration
 
     /// Makes one with three replicas, lets the body use it while it is open, and removes it.

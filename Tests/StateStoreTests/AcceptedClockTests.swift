@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GRDB
 import SQLiteState
 import StateStore
@@ -36,7 +37,7 @@ import Testing
     }
 }
 
-extension SQLiteStateStore {
+extension AccountStore {
     fileprivate func commit(_ number: Int64, at now: Instant) async throws {
         try await commit(PullCommit(row: row(number, replica: number), replica: .new, now: now))
     }

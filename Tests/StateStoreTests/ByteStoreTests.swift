@@ -33,7 +33,9 @@ struct ByteBacking: Sendable, CustomTestStringConvertible {
             ? [
                 ByteBacking(testDescription: "PostgreSQL") { body in
                     let options = try await postgresOptions()
-                    try await closing(PostgresBytes.open(options, logger: Logger(label: "test")), after: body)
+                    try await closing(
+                        PostgresStateStore.openBytes(options, creates: true, logger: Logger(label: "test")), after: body
+                    )
                 }
             ] : [])
 

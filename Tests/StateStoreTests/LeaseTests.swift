@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Postgres
 import PostgresTesting
 import StateStore
@@ -231,35 +232,11 @@ import Testing
     }
 
     @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
-    func `a lease is taken behind a write of its last holder that is under way`() async throws {
-        let options = try await postgresOptions()
-        try await withPostgres(options) { store in
-            try await store.begin(try row(1_000))
-            let old = try await expired("a", in: store)
-            async let writing = sql(
-                options, .check(old), "UPDATE principal SET newest = 2000", "SELECT pg_sleep(2)")
-            // The write has begun once its row cannot be locked.
-            var isFree = true
-            while isFree {
-                do {
-                    try await sql(options, "SELECT 1 FROM lease FOR UPDATE NOWAIT")
-                } catch PostgresError.timeout(.lock) {
-                    isFree = false
-                }
-            }
-            let (context, answer) = try await take("b", in: store)
-            #expect(answer.lease != nil)
-            #expect(context.newest == (try cursor(2_000)))
-            _ = try await writing
-        }
-    }
-
-    @Test(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
     func `no row of a lease stays of those of whom nothing else is known`() async throws {
         let options = try await postgresOptions()
         try await withPostgres(options) { store in
             func leases() async throws -> Int64? {
-                try await sql(options, "SELECT count(*) FROM lease").row(0)?.integer(0)
+                try await sql(options, "SELECT count(*) FROM lease").first?.rows.first?.integer(0)
             }
             // A pull that fails before it has written anything.
             let stranger = try await taken("a", in: store).lease

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GRDB
 import SQLiteState
 import StateStore
@@ -170,7 +171,7 @@ import Testing
     @Test func `first pulls in a loop leave only the ledgers of the last few`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
-            try await withSQLite(path) { store in
+            try await withSQLite(path, options: .with { $0.limits.inlineBytes = 0 }) { store in
                 for number: Int64 in 1...40 {
                     try await store.begin(
                         row(100 + number, replica: number), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))

@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
+import Logging
 import NIOConcurrencyHelpers
 import Postgres
 import PostgresTesting
@@ -25,7 +27,7 @@ struct PostgresOutageTests {
 
     /// Opens a store through a proxy.
     private func withProxy(
-        _ body: (PostgresStateStore, ServerProxy) async throws -> Void
+        _ body: (AccountStore, ServerProxy) async throws -> Void
     ) async throws {
         let server = try await PostgresServer.shared()
         try await ServerProxy.with(to: server.port) { proxy in
@@ -103,12 +105,15 @@ struct PostgresOutageTests {
         let options = try await postgresOptions { $0.connections.lockTimeout = .milliseconds(200) }
         try await withPostgres(options) { store in
             try await store.begin(try row(1_000))
-            let pool = store.pool
+            var settings = options.connections
+            settings.schema = options.schema
+            let pool = try PostgresPool.start(settings, logger: Logger(label: "test"))
             try await pool.withTransaction(.readWrite, within: .seconds(60)) { transaction in
                 _ = try await transaction.query("SELECT 1 FROM principal FOR UPDATE")
                 let error = try await error { try await store.begin(try row(1_001, replica: 2)) }
                 #expect(error == .busy)
             }
+            await pool.shutdown()
             try await store.begin(try row(1_001, replica: 2))
         }
     }

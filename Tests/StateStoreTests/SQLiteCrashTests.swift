@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GRDB
 import SQLiteState
@@ -30,12 +31,12 @@ import Testing
                 #expect(row.vector["AlbumV1"] == "\(value)")
                 found.append(value)
             }
-            #expect(try await store.context().newest?.rawValue == found.last)
+            #expect(try await store.newestCursor()?.rawValue == found.last)
             return found
         }
     }
 
-    private static func step(_ value: Int64, of store: SQLiteStateStore) async throws {
+    private static func step(_ value: Int64, of store: AccountStore) async throws {
         let row = try row(value, parent: value > 1 ? value - 1 : nil, vector: ["AlbumV1": "\(value)"])
         try await value == 1 ? store.begin(row) : store.proceed(row)
     }
@@ -45,7 +46,7 @@ import Testing
             try await withSQLite(directory + "/state.db") { store in
                 for value: Int64 in 1...15 {
                     try await Self.step(value, of: store)
-                    let copy = try Self.copy(store.path, to: directory + "/\(value)")
+                    let copy = try Self.copy(store.location, to: directory + "/\(value)")
                     #expect(try await Self.cursors(in: copy, upTo: 16) == Array(1...value))
                 }
             }
@@ -56,12 +57,12 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
                 for value: Int64 in 1...8 { try await Self.step(value, of: store) }
-                let length = try contents(store.path + "-wal").count
+                let length = try contents(store.location + "-wal").count
                 var random = SeededGenerator(seed: 8)
                 let cuts = (0..<60).map { _ in Int.random(in: 0...length, using: &random) }.sorted() + [length]
                 var before: [Int64] = []
                 for (index, cut) in cuts.enumerated() {
-                    let copy = try Self.copy(store.path, to: directory + "/\(index)", logBytes: cut)
+                    let copy = try Self.copy(store.location, to: directory + "/\(index)", logBytes: cut)
                     let found = try await Self.cursors(in: copy, upTo: 9)
                     #expect(found == Array(1...9).prefix(found.count).map(Int64.init))
                     #expect(found.count >= before.count)
@@ -91,7 +92,7 @@ import Testing
                     for index in 0..<10 {
                         // What a backup tool does: one read transaction, however much is written meanwhile.
                         let copy = directory + "/copy\(index).db"
-                        try sqlite(store.path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
+                        try sqlite(store.location) { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
                         try await withSQLite(copy) { copied in
                             try await copied.check(thoroughly: true)
                             for replica in try await copied.replicas(of: nil, after: nil, limit: 9) {
@@ -118,13 +119,13 @@ import Testing
                 var views: [Int64: Entries] = [:]
                 for value: Int64 in [100, 200, 300] { views[value] = try await store.view(value) }
                 let expected = views
-                let start = try contents(store.path + "-wal").count
+                let start = try contents(store.location + "-wal").count
                 try await store.compact(store.outline(300), [300, 200], finished: 300)
-                let length = try contents(store.path + "-wal").count
+                let length = try contents(store.location + "-wal").count
                 var random = SeededGenerator(seed: 5)
                 let cuts = (0..<25).map { _ in Int.random(in: start...length, using: &random) } + [start, length]
                 for (index, cut) in cuts.enumerated() {
-                    let copy = try Self.copy(store.path, to: directory + "/\(index)", logBytes: cut)
+                    let copy = try Self.copy(store.location, to: directory + "/\(index)", logBytes: cut)
                     try await withSQLite(copy) { copied in
                         try await copied.check(thoroughly: true)
                         for (value, view) in expected { #expect(try await copied.view(value) == view) }
@@ -142,7 +143,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
                 try await store.begin(row(1), at: now)
-                let start = try contents(store.path + "-wal").count
+                let start = try contents(store.location + "-wal").count
                 let layer = try await store.stageLayer(at: now)
                 let entries = Entries(uniqueKeysWithValues: (1...200).map { ($0, 1) })
                 try await store.stage(TestLedger.chunks(entries), in: layer)
@@ -150,9 +151,9 @@ import Testing
                     row: try row(2, replica: 2), replica: .new, now: now,
                     ledger: .staged(layer, counts: TestLedger.count(entries)))
                 try await store.commit(pull)
-                let length = try contents(store.path + "-wal").count
+                let length = try contents(store.location + "-wal").count
                 for (index, cut) in stride(from: start, through: length, by: (length - start) / 12).enumerated() {
-                    let copy = try Self.copy(store.path, to: directory + "/\(index)", logBytes: cut)
+                    let copy = try Self.copy(store.location, to: directory + "/\(index)", logBytes: cut)
                     try await withSQLite(copy) { copied in
                         try await copied.check(thoroughly: true)
                         // The cursor is there with all of its ledger, or not at all.
@@ -160,7 +161,7 @@ import Testing
                         #expect(try await copied.view(2) == entries)
                     }
                 }
-                let whole = try Self.copy(store.path, to: directory + "/whole")
+                let whole = try Self.copy(store.location, to: directory + "/whole")
                 let view = try await withSQLite(whole) { try await $0.view(2) }
                 #expect(view == entries)
             }
@@ -171,13 +172,12 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
                 try await store.begin(row(1))
-                // The mapping digest is checked last, when principal, session, replica and vector are written.
                 var bad = try row(2, of: bob, replica: 2, vector: ["b": "b"], session: tablet)
                 bad.mappingDigest = ""
                 let commit = PullCommit(row: bad, replica: .new, now: now)
                 await #expect(throws: StateError.invalid("mapping digest")) { try await store.commit(commit) }
-                try sqlite(store.path) { db in
-                    for table in ["principal", "session", "replica", "vector", "cursor"] {
+                try sqlite(store.location) { db in
+                    for table in ["principal", "replica", "cursor"] {
                         let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
                         #expect(count == 1, "\(table)")
                     }
@@ -200,12 +200,12 @@ import Testing
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
             try FileManager.default.moveItem(atPath: backup, toPath: path)
             // What docs/STATE.md tells the operator to do.
-            try sqlite(path) { try $0.execute(sql: "UPDATE session SET generation = generation + 1") }
             try await withSQLite(path) { store in
+                _ = try await store.distrust(because: .state, of: nil, at: now)
                 let lost = try await store.context(3)
                 #expect(lost.row == nil)
                 // The caller hands out nothing until its clock has passed this one; then 3 cannot come again.
-                #expect(lost.newest?.rawValue == 2)
+                #expect(try await store.newestCursor()?.rawValue == 2)
                 #expect(lost.session == SessionRow(generation: 1))
                 let kept = try await store.context(2)
                 #expect(kept.row?.generation == 0)

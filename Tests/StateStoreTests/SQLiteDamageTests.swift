@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GRDB
 import SQLiteState
@@ -10,7 +11,7 @@ import Testing
 
 @Suite struct SQLiteDamageTests {
     /// Commits pulls of one replica, each with a vector of its own, until one fails; gives the newest cursor.
-    private static func fill(_ store: SQLiteStateStore, from start: Int64, to end: Int64) async throws -> Int64 {
+    private static func fill(_ store: AccountStore, from start: Int64, to end: Int64) async throws -> Int64 {
         for value in start...end {
             let row = try row(
                 value, parent: value > 1 ? value - 1 : nil,
@@ -32,13 +33,13 @@ import Testing
                 #expect((10..<1_000).contains(last))
                 await #expect(throws: StateError.full) {
                     try await store.setPosition(
-                        .at(CheckpointVector(["a": String(repeating: "y", count: 100_000)])), principal: alice,
+                        .at(CheckpointVector(["a": String(repeating: "y", count: 900_000)])), principal: alice,
                         session: phone, at: now)
                 }
                 #expect(StateError.full.code == "state.full")
                 for value in 1...last { #expect(try await store.context(value).row != nil) }
                 #expect(try await store.context(last + 1).row == nil)
-                #expect(try await store.context().newest?.rawValue == last)
+                #expect(try await store.context(last).newest?.rawValue == last)
                 return last
             }
             try await withSQLite(path) { store in
@@ -93,7 +94,7 @@ import Testing
             // The operator puts the backup back.
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
             try sound.write(to: URL(filePath: path))
-            let newest = try await withSQLite(path) { try await $0.context().newest }
+            let newest = try await withSQLite(path) { try await $0.newestCursor() }
             #expect(newest?.rawValue == 60)
         }
     }
@@ -102,31 +103,64 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { _ in }
-            try sqlite(path) { try $0.execute(sql: "DROP TABLE quarantine") }
+            try sqlite(path) { try $0.execute(sql: "DROP TABLE entry") }
             #expect(await codeOfOpening(path) == "state.corrupt")
         }
     }
 
-    @Test func `a vector that was tampered with is called damaged`() async throws {
+    @Test func `a head whose bytes were changed stops its principal or its device, and no other`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
-            for (tokens, isRead) in [
-                ("1:a,", true), ("9999999999999999999:a,1:b,", true), ("1:a,2:b,", true), ("1:a,1:c,", false),
-            ] {
+            for (table, isRead) in [("principal", false), ("replica", true)] {
                 try? FileManager.default.removeItem(atPath: path)
-                try await withSQLite(path) { try await $0.begin(row(1, vector: ["a": "b"])) }
-                try sqlite(path) { try $0.execute(sql: "UPDATE vector SET tokens = ?", arguments: [Data(tokens.utf8)]) }
+                try await withSQLite(path) { store in
+                    try await store.begin(row(1, vector: ["a": "b"]))
+                    try await store.begin(row(1, of: bob, replica: 2, vector: ["a": "b"]))
+                }
+                let owner = table == "principal" ? "id = \(alice.owner)" : "owner = \(alice.owner)"
+                try sqlite(path) { db in
+                    let data = try #require(try Data.fetchOne(db, sql: "SELECT data FROM \(table) WHERE \(owner)"))
+                    var changed = data
+                    changed[changed.count - 3] ^= 1
+                    try db.execute(sql: "UPDATE \(table) SET data = ? WHERE \(owner)", arguments: [changed])
+                }
                 try await withSQLite(path) { store in
                     if isRead {
-                        await #expect(throws: StateError.corrupt("a checkpoint vector cannot be read")) {
+                        let row = try await store.context(1).row
+                        #expect(row == nil)
+                    } else {
+                        await #expect(throws: StateError.corrupt("a value cannot be read")) {
                             _ = try await store.context(1)
                         }
-                    } else {
-                        await #expect(throws: StateError.corrupt("a vector does not match its digest")) {
-                            try await store.begin(row(2, replica: 2, vector: ["a": "b"]))
-                        }
                     }
+                    let other = try await store.context(1, of: bob).row
+                    #expect(other != nil)
+                    // What goes through all principals goes on behind this one.
+                    _ = try await store.collect(Retention(now: now, seenBefore: 0))
+                    #expect(try await store.principals(beginningWith: bob.rawValue, limit: 9) == [bob])
                 }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "UPDATE entry SET data = zeroblob(length(data)) WHERE kind = 23", "DELETE FROM entry WHERE kind = 23",
+    ])
+    func `a page of a head that is damaged or gone makes its device unknown`(damage: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            let options = SQLiteStateStore.Options.with { $0.limits.headBytes = 1 }
+            try await withSQLite(path, options: options) { store in
+                try await store.begin(row(1, of: bob, replica: 2))
+                try await store.begin(row(1), [1: 1])
+                for value: Int64 in 2...9 { try await store.proceed(row(value, parent: value - 1), [1: UInt8(value)]) }
+                #expect(try await store.context(9).row != nil)
+            }
+            try sqlite(path) { try $0.execute(sql: damage) }
+            try await withSQLite(path, options: options) { store in
+                #expect(try await store.context(9).row == nil)
+                #expect(try await store.context(1, of: bob).row != nil)
+                _ = try await store.collect(Retention(now: now, seenBefore: 0))
             }
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GRDB
 import NIOConcurrencyHelpers
@@ -62,17 +63,6 @@ import Testing
         }
     }
 
-    @Test func `the old pages of writes that are committed together go to no temporary file`() async throws {
-        try await withTemporaryDirectory { directory in
-            let statements = NIOLockedValueBox<[String]>([])
-            let options = SQLiteStateStore.Options.with {
-                $0.trace = { sql in statements.withLockedValue { $0.append(sql) } }
-            }
-            try await withSQLite(directory + "/state.db", options: options) { _ in }
-            #expect(statements.withLockedValue { $0.contains("PRAGMA temp_store = MEMORY") })
-        }
-    }
-
     @Test func `7: a state has one gateway, so that no other one moves checkpoints behind its back`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
@@ -83,7 +73,7 @@ import Testing
                     await #expect(throws: inUse) { try await SQLiteStateStore.open(path: other) }
                 }
                 try await store.begin(row(1))
-                #expect(try await SQLiteStateStore.inspect(path: path) == SchemaMigration.sqlite.last?.number)
+                #expect(try await SQLiteStateStore.inspect(path: path) == 12)
                 try await store.check(thoroughly: false)
             }
             #expect(await codeOfOpening(path) == nil)
@@ -140,7 +130,7 @@ import Testing
             case "foreign": try sqlite(path) { try $0.execute(sql: "CREATE TABLE recipe (name TEXT)") }
             default:
                 try sqlite(path) {
-                    try $0.execute(sql: "PRAGMA application_id = \(SQLiteStateStore.applicationID)")
+                    try $0.execute(sql: "PRAGMA application_id = \(SQLiteBytes.applicationID)")
                     try $0.execute(sql: "CREATE TABLE recipe (name TEXT)")
                 }
             }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GRDB
 import NIOConcurrencyHelpers
@@ -13,7 +14,7 @@ import Testing
 @discardableResult
 func withShared<R>(
     _ path: String, for purpose: SQLiteStateStore.Purpose = .reading,
-    options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (SQLiteStateStore) async throws -> R
+    options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (AccountStore) async throws -> R
 ) async throws -> R {
     let store = try await SQLiteStateStore.openShared(path: path, for: purpose, options: options)
     do {
@@ -143,22 +144,21 @@ func withShared<R>(
         }
     }
 
-    @Test(arguments: [SQLiteStateStore.Purpose.reading, .changing])
-    func `a state of another schema version is left as it is`(purpose: SQLiteStateStore.Purpose) async throws {
+    @Test(arguments: [(11, "state.outdated"), (13, "state.schema_newer")])
+    func `a state of another schema version is left as it is`(version: Int, code: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"
             try await withSQLite(path) { try await $0.begin(row(1)) }
-            let known = try #require(SchemaMigration.sqlite.last?.number)
-            let later = SQLiteStateStore.Options.with {
-                $0.migrations.append(SchemaMigration(number: known + 1, sql: "CREATE TABLE later (x)"))
+            try sqlite(path) { try $0.execute(sql: "PRAGMA user_version = \(version)") }
+            let before = try contents(path)
+            for purpose in [SQLiteStateStore.Purpose.reading, .changing] {
+                let error = await #expect(throws: StateError.self) {
+                    try await withShared(path, for: purpose) { _ in }
+                }
+                #expect(error?.code == code)
             }
-            await #expect(throws: StateError.schemaOlder(found: known, known: known + 1)) {
-                try await withShared(path, for: purpose, options: later) { _ in }
-            }
-            try await withSQLite(path, options: later) { _ in }
-            await #expect(throws: StateError.schemaNewer(found: known + 1, known: known)) {
-                try await withShared(path, for: purpose) { _ in }
-            }
+            #expect(await codeOfOpening(path) == code)
+            #expect(try contents(path) == before)
         }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GRDB
 import SQLiteState
@@ -11,7 +12,7 @@ import Testing
 @discardableResult
 func withSQLite<R>(
     _ path: String, options: SQLiteStateStore.Options = SQLiteStateStore.Options(),
-    _ body: (SQLiteStateStore) async throws -> R
+    _ body: (AccountStore) async throws -> R
 ) async throws -> R {
     let store = try await SQLiteStateStore.open(path: path, options: options)
     do {

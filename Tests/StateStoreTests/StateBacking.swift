@@ -37,19 +37,15 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                     await store.close()
                 }
             },
-            StateBacking(testDescription: "accounts in SQLite") { limits, body in
-                try await withTemporaryDirectory { directory in
-                    let bytes = try await SQLiteBytes.open(path: directory + "/state.db")
-                    let store = AccountStore(bytes, limits: limits, epoch: bytes.epoch)
-                    try await body(store)
-                    try await store.check(thoroughly: true)
-                    await store.close()
-                }
-            },
             StateBacking(testDescription: "memory") { limits, body in
                 try await body(AccountStore(limits: limits))
             },
-        ] + (PostgresServer.isInstalled ? [postgres, accountsInPostgres] : [])
+            StateBacking(testDescription: "memory, with no room in heads") { limits, body in
+                var limits = limits
+                (limits.headBytes, limits.headChunks) = (1, 1)
+                try await body(AccountStore(limits: limits))
+            },
+        ] + (PostgresServer.isInstalled ? [postgres] : [])
         + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
 
     /// Those that several gateways may share.
@@ -66,20 +62,6 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
             }
             try await withPostgres(options) { try await body($0) }
         }
-    }
-
-    private static let accountsInPostgres = StateBacking(
-        testDescription: "accounts in PostgreSQL"
-    ) { limits, body in
-        let bytes = try await PostgresBytes.open(try await postgresOptions(), logger: Logger(label: "test"))
-        let result: Result<Void, any Error>
-        do {
-            result = .success(try await body(AccountStore(bytes, limits: limits, needsLeases: true)))
-        } catch {
-            result = .failure(error)
-        }
-        await bytes.close()
-        try result.get()
     }
 
     private static let postgres = StateBacking(testDescription: "PostgreSQL") { limits, body in

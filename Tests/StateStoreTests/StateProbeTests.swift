@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GRDB
 import NIOConcurrencyHelpers
@@ -44,7 +45,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let writes = NIOLockedValueBox(0)
             let options = SQLiteStateStore.Options.with {
-                $0.trace = { sql in if sql.contains("'probe'") { writes.withLockedValue { $0 += 1 } } }
+                $0.trace = { sql in if sql.contains("number + excluded") { writes.withLockedValue { $0 += 1 } } }
             }
             try await withSQLite(directory + "/state.db", options: options) { store in
                 let begun = ContinuousClock.now
@@ -56,7 +57,7 @@ import Testing
                 let count = writes.withLockedValue(\.self)
                 #expect((1...1 + Int((ContinuousClock.now - begun) / .seconds(1))).contains(count))
                 let value = try sqlite(directory + "/state.db") {
-                    try Int.fetchOne($0, sql: "SELECT value FROM meta WHERE key = 'probe'")
+                    try Int.fetchOne($0, sql: "SELECT number FROM entry WHERE key = CAST('probe' AS BLOB)")
                 }
                 #expect(value == count)
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory)

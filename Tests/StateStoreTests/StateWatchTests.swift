@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import NIOConcurrencyHelpers
 import Testing
@@ -12,7 +13,7 @@ import Testing
 @Suite struct StateWatchTests {
     /// A store whose events are collected.
     private func withEvents(
-        _ body: (SQLiteStateStore, String, @Sendable () -> [StateEvent]) async throws -> Void
+        _ body: (AccountStore, String, @Sendable () -> [StateEvent]) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let events = NIOLockedValueBox<[StateEvent]>([])
@@ -46,8 +47,7 @@ import Testing
             let replaced = StateError.replaced(path: path)
             await #expect(throws: replaced) { try await store.begin(row(2, replica: 2)) }
             await #expect(throws: replaced) { _ = try await store.context(1) }
-            await #expect(throws: replaced) { try await store.readForWrite { _ in } }
-            await #expect(throws: replaced) { try await store.writeWithoutWaiting { _ in } }
+            await #expect(throws: replaced) { _ = try await store.stageLayer(at: now) }
             await #expect(throws: replaced) { try await store.check(thoroughly: false) }
             #expect(events() == [.failed(replaced, path: path)])
         }

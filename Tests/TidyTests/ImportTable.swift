@@ -60,9 +60,10 @@ enum ImportTable {
         "Accounts": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "StateProbes": ["NIOConcurrencyHelpers", "StateStore"],
         "SQLiteState": [
-            "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateStore", "SyncModel",
+            "Accounts", "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateStore",
+            "SyncModel",
         ],
-        "PostgresState": ["Crypto", "Logging", "Postgres", "StateProbes", "StateStore", "SyncModel"],
+        "PostgresState": ["Accounts", "Crypto", "Logging", "Postgres", "StateProbes", "StateStore", "SyncModel"],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
             "Curl", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel",
@@ -87,15 +88,15 @@ enum ImportTable {
         ],
 
         "rind": [
-            "ArgumentParser", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
+            "Accounts", "ArgumentParser", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig",
             "GatewayServer", "Gzip", "HTTPTypes", "INI", "JSONBytes", "Ledger", "LineProjection", "Logging",
             "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "PostgresState", "SQLiteState",
             "ServiceLifecycle", "StateProbes", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "UnixSignals",
         ],
         "rind-bench": [
-            "ArgumentParser", "Deduplication", "DemoBackend", "GRDB", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",
-            "LineProjection", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "PostgresTesting", "SyncMachines", "SyncModel",
+            "ArgumentParser", "Deduplication", "DemoBackend", "GatewayConfig", "Gzip", "JSONBytes", "Ledger",
+            "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "PostgresState",
+            "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel",
         ],
         "rind-count": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"],
         "GatewayTesting": [
@@ -135,7 +136,8 @@ enum ImportTable {
             "NIOHTTP1", "NIOPosix",
         ],
         "GatewayTests": [
-            "Backend", "Crypto", "Curl", "Deduplication", "Gateway", "GatewayConfig", "HTTPTypes", "JSONBytes",
+            "Accounts", "Backend", "Crypto", "Curl", "Deduplication", "Gateway", "GatewayConfig", "HTTPTypes",
+            "JSONBytes",
             "Ledger",
             "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SQLiteState", "StateStore",
             "SyncMachines", "SyncModel", "WatermelonWire",
@@ -147,13 +149,13 @@ enum ImportTable {
             "Telemetry", "WatermelonWire",
         ],
         "IntegrationTests": [
-            "Backend", "Crypto", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer",
+            "Accounts", "Backend", "Crypto", "Curl", "DemoBackend", "GRDB", "Gateway", "GatewayConfig", "GatewayServer",
             "GatewayTesting",
             "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix",
             "PostgresTesting", "SQLiteState", "StateStore", "SyncModel", "WatermelonWire",
         ],
         "RindCommandTests": [
-            "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayTesting",
+            "Accounts", "Backend", "Curl", "Deduplication", "DemoBackend", "Gateway", "GatewayConfig", "GatewayTesting",
             "HTTPTypes", "JSONBytes", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore",
             "NIOPosix", "PostgresTesting", "SQLiteState", "StateStore", "SyncMachines", "SyncModel", "UnixSignals",
             "rind",

@@ -32,7 +32,7 @@ import Testing
         arguments: [
             ("CCurl", ["Curl"]), ("CMalloc", ["Gateway"]), ("CPQ", ["Postgres"]),
             ("CZlib", ["DemoBackend", "DemoBackendTests", "Gzip"]),
-            ("GRDB", ["DemoBackend", "IntegrationTests", "SQLiteState", "StateStoreTests", "rind-bench"]),
+            ("GRDB", ["DemoBackend", "IntegrationTests", "SQLiteState", "StateStoreTests"]),
             ("ArgumentParser", ["rind", "rind-bench"]),
         ])
     func `what is dangerous or large has one door`(module: String, doors: [String]) {

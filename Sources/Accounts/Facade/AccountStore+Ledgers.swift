@@ -7,51 +7,36 @@ package import SyncModel
 
 extension AccountStore: LedgerStore {
     package func ledgerChunk(layer: LayerID, table: String, holding id: IDHash) async throws -> StoredChunk? {
-        let table = try key(table, "table")
-        let found = try layers.chunks(of: layer)?.last { $0.table == table && $0.first <= id }
-        return try await found.asyncMap { try await self.contents(of: [$0])[0] }
+        try await reader.chunk(holding: id, in: key(table, "table"), of: layers[layer])
     }
 
     package func ledgerChunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int
     ) async throws -> [StoredChunk] {
-        let table = try key(table, "table")
-        let chunks = try (layers.chunks(of: layer) ?? []).filter { chunk in
-            chunk.table == table && first.map { $0 < chunk.first } ?? true
-        }
-        return try await contents(of: Array(chunks.prefix(min(max(0, limit), 1_000))))
+        try await reader.chunks(
+            after: first, in: key(table, "table"), of: layers[layer], limit: min(max(0, limit), 1_000))
     }
 
     package func ledgerChunks(of wanted: [LayerID], limit: Int) async throws -> LedgerLayers {
         var found = LedgerLayers()
         for id in wanted {
-            guard let chunks = try layers.chunks(of: id) else { continue }
-            if chunks.count > limit {
+            guard let layer = try layers[id] else { continue }
+            guard layer.chunkCount <= limit else {
                 found.large.insert(id)
-            } else {
-                found.chunks[id] = try await contents(of: chunks).map(\.chunk)
+                continue
             }
+            found.chunks[id] = try await reader.chunks(of: layer).map(\.chunk)
         }
         return found
     }
 
-    private func contents(of heads: [ChunkHead]) async throws -> [StoredChunk] {
-        let wanted = heads.filter { $0.bytes == nil }.map(\.number)
-        let read = wanted.isEmpty ? [] : try await store.chunks(wanted)
-        let bytes = Dictionary(zip(wanted, read), uniquingKeysWith: { $1 })
-        return try heads.map { head in
-            guard let bytes = head.bytes ?? bytes[head.number] ?? nil else { throw StateError.ledgerChanged }
-            return StoredChunk(
-                id: head.number,
-                chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes))
-        }
-    }
+    private var reader: ChunkReader { ChunkReader(store: store) }
 
     package func stageLayer(at now: Instant) async throws -> LayerID {
         let layer = LayerID(rawValue: accounts.setting.numbers.next(at: now))
         var changes = RowChanges()
         let key = RowKey(.staged, of: 0, number: layer.rawValue)
-        changes.rows[key] = ByteRow(key: key, number: now.milliseconds, bytes: try StagedChunks().encoded())
+        changes.rows[key] = ByteRow(key: key, version: 1, number: now.milliseconds, bytes: try StagedChunks().encoded())
         changes.isDurable = false
         try await accounts.commit(changes)
         return layer
@@ -74,7 +59,8 @@ extension AccountStore: LedgerStore {
             changes.chunks[number] = chunk.bytes
         }
         let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + Int64(rows.count).keyBytes)
-        changes.rows[key] = ByteRow(key: key, number: first.number, bytes: try StagedChunks(staged).encoded())
+        changes.rows[key] = ByteRow(
+            key: key, version: 1, number: first.number, bytes: try StagedChunks(staged).encoded())
         changes.isDurable = false
         try await accounts.commit(changes)
     }
@@ -91,32 +77,38 @@ extension AccountStore: LedgerStore {
         guard let principal = try await principal(of: batch.replica) else {
             throw StateError.replicaUnknown(batch.replica)
         }
-        let version = try await accounts.change(principal) { account in
+        // Another compaction of the same ledger may have begun anew.
+        let isBegun = batch.version & 1 == 1
+        let begun = isBegun ? merges.withLockedValue { $0[batch.replica] } : nil
+        guard !isBegun || begun?.number == Int64(batch.version >> 1) else { throw StateError.ledgerChanged }
+        let number = accounts.setting.numbers.next(at: now)
+        let (version, next) = try await accounts.change(principal) { account in
             guard let known = try account.replica(batch.replica) else { throw StateError.replicaUnknown(batch.replica) }
-            guard known.ledger.version == batch.version >> 1, known.ledger.base?.id == batch.base else {
+            let version = begun?.version ?? batch.version >> 1
+            guard known.ledger.version == version, known.ledger.base?.id == batch.base else {
                 throw StateError.ledgerChanged
             }
             guard Set(batch.removed).count == batch.removed.count else { throw StateError.ledgerChanged }
             for cursor in batch.undo.keys where cursor <= known.ledger.compacted ?? .first {
                 throw StateError.failed("an undo of a cursor that is in the base already")
             }
-            let isContinuing = batch.version & 1 == 1
             var merge =
-                (isContinuing ? merges.withLockedValue { $0[batch.replica] } : nil)
-                ?? LedgerMerge(replica: batch.replica, base: batch.base, upTo: .first)
+                begun
+                ?? LedgerMerge(replica: batch.replica, base: batch.base, upTo: .first, number: number)
+            merge.version = version
             merge.removed.formUnion(batch.removed)
             merge.added += try LedgerRules.write(batch.added, at: now, in: &account)
             for (table, count) in batch.counts { merge.counts[table, default: LedgerCount()].add(count) }
             for (cursor, chunks) in batch.undo { try add(chunks, of: cursor, to: &merge, at: now, in: &account) }
             guard let finished = batch.finished else {
-                merges.withLockedValue { $0[batch.replica] = merge }
-                return known.ledger.version << 1 | 1
+                try LedgerRules.stage(&merge, at: now, in: &account)
+                return (Int(merge.number) << 1 | 1, LedgerMerge?.some(merge))
             }
             merge.upTo = finished
-            merges.withLockedValue { $0[batch.replica] = nil }
             try LedgerRules.merge(merge, at: now, in: &account)
-            return (known.ledger.version + 1) << 1
+            return ((known.ledger.version + 1) << 1, nil)
         }
+        merges.withLockedValue { $0[batch.replica] = next }
         return version
     }
 
@@ -166,12 +158,5 @@ extension AccountStore: LedgerStore {
     package func forget(replica: ReplicaID) async throws -> Bool {
         let now = Instant(milliseconds: 0)
         return try await change(replica) { try ReplicaRules.forget(replica, at: now, in: &$0) } ?? false
-    }
-}
-
-extension Optional {
-    fileprivate func asyncMap<T>(_ body: (Wrapped) async throws -> T) async rethrows -> T? {
-        if let self { return try await body(self) }
-        return nil
     }
 }

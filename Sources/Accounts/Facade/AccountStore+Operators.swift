@@ -7,7 +7,7 @@ package import SyncModel
 extension AccountStore: InspectableStore {
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         let after = after?.rawValue ?? 0
-        if let wanted = try await principals(behind: principal) {
+        if let wanted = try await index.principals(behind: principal) {
             let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
             return try await describe(rows.filter { $0.number > after }.sorted { $0.number < $1.number }, limit)
         }
@@ -25,7 +25,7 @@ extension AccountStore: InspectableStore {
             let row = try await store.load([.named(.replica, after.rawValue)])[0].first
             mark = Lookup.Mark(row?.rank ?? .min, tie: after.rawValue)
         }
-        if let wanted = try await principals(behind: principal) {
+        if let wanted = try await index.principals(behind: principal) {
             let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
             let sorted = rows.map { (Lookup.Mark($0.rank, tie: $0.number), $0) }
                 .filter { row in mark.map { row.0 < $0 } ?? true }.sorted { $1.0 < $0.0 }
@@ -39,13 +39,23 @@ extension AccountStore: InspectableStore {
 
     private func describe(_ rows: some Sequence<ByteRow>, _ limit: Int) async throws -> [ReplicaRow] {
         let rows = rows.prefix(page(limit))
-        let names = try await principals(of: Set(rows.map(\.key.owner)))
-        return rows.compactMap { row in
-            guard let principal = names[row.key.owner], let replica = try? ReplicaHead(decoding: row.bytes) else {
-                return nil
-            }
+        let names = try await index.principals(of: Set(rows.map(\.key.owner)))
+        return try await heads(rows).compactMap { owner, replica in
+            guard let principal = names[owner] else { return nil }
             return ReplicaRules.describe(replica, of: principal, cursorLead: cursorLead)
         }
+    }
+
+    /// Returns the heads in rows with their pages, without those that are damaged or change just now.
+    private func heads(_ rows: some Sequence<ByteRow>) async throws -> [(owner: Int64, replica: ReplicaHead)] {
+        var heads = rows.compactMap { row in
+            (try? ReplicaHead(decoding: row.bytes)).map { (owner: row.key.owner, replica: $0) }
+        }
+        let paged = heads.indices.filter { !heads[$0].replica.pages.isEmpty }
+        let pages = try await store.load(
+            paged.map { .all(.recent, of: heads[$0].owner, prefix: heads[$0].replica.id.rawValue.keyBytes) })
+        for (index, rows) in zip(paged, pages) { _ = try heads[index].replica.take(pages: rows) }
+        return heads
     }
 
     package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {
@@ -59,15 +69,16 @@ extension AccountStore: InspectableStore {
     }
 
     package func newestCursor() async throws -> Cursor? {
-        let row = try await store.load([.row(MetaKey.newestCursor.row)])[0].first
-        return row.flatMap { Cursor(rawValue: $0.number) }
+        let rows = try await store.load([.newestCursor, .row(MetaKey.newestCursor.row)]).joined()
+        return rows.map(\.number).max().flatMap { Cursor(rawValue: $0) }
     }
 
     package func distrust(
         because restored: RestoredBackup, of principal: Principal?, at now: Instant
     ) async throws -> Int {
+        guard principal != nil else { return try await distrustAll(because: restored, at: now) }
         var count = 0
-        try await forEachPrincipal(behind: principal) { principal in
+        try await index.forEachPrincipal(behind: principal) { principal in
             try await accounts.change(principal) {
                 try SessionRules.distrust(because: restored, at: now, in: &$0)
             }
@@ -76,19 +87,20 @@ extension AccountStore: InspectableStore {
         return count
     }
 
-    /// Runs the body for a principal and its scopes, or for all principals.
-    func forEachPrincipal(
-        behind principal: Principal?, _ body: (Principal) async throws -> Void
-    ) async throws {
-        if let wanted = try await principals(behind: principal) {
-            for principal in wanted { try await body(principal) }
-            return
-        }
-        var next: Int64? = .min
-        while let first = next {
-            let rows = try await store.load([.principals(first...Int64.max, limit: 500)])[0]
-            for row in rows { try await body(PrincipalHead(decoding: row.bytes).principal) }
-            next = rows.last.flatMap { rows.count < 500 || $0.key.owner == .max ? nil : $0.key.owner + 1 }
+    /// Distrusts what all devices have got so far: one row, which is compared whenever a principal is read.
+    private func distrustAll(because restored: RestoredBackup, at now: Instant) async throws -> Int {
+        while true {
+            let newest = try await newestCursor()?.time ?? 0
+            let rows = try await store.load([StateEpochs.key, MetaKey.principals.row].map(Lookup.row))
+            var epochs = try rows[0].first.map { try StateEpochs(decoding: $0.bytes) } ?? StateEpochs()
+            epochs.distrust(because: restored, until: max(now + cursorLead, newest))
+            var changes = RowChanges()
+            changes.expected[StateEpochs.key] = rows[0].first?.version ?? 0
+            changes.rows[StateEpochs.key] = ByteRow(
+                key: StateEpochs.key, version: accounts.nextVersion(), bytes: try epochs.encoded())
+            guard try await accounts.isMade(changes) else { continue }
+            accounts.forgetAll()
+            return Int(rows[1].first?.number ?? 0)
         }
     }
 
@@ -96,25 +108,25 @@ extension AccountStore: InspectableStore {
         let digits = try key(digits, "principal")
         guard let owners = Principal.owners(beginningWith: digits) else { return [] }
         let found = try await store.load([.principals(owners, limit: page(limit))])[0]
-            .map { try PrincipalHead(decoding: $0.bytes).principal }
+            .compactMap { (try? PrincipalHead(decoding: $0.bytes))?.principal }
         let users = try await store.load([.all(.scope, by: .number, after: nil, limit: .max, descending: false)])[0]
             .filter { owners.contains($0.key.owner) }.map { Int64(keyBytes: $0.key.key) }
-        let scoped = try await principals(of: Set(users)).values.map(\.user)
+        let scoped = try await index.principals(of: Set(users)).values.map(\.user)
         let all = Set(found + scoped).filter { $0.rawValue.hasPrefix(digits) }
         return Array(all.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
     }
 
-    package func erase(_ principal: Principal) async throws -> [CopiedTable: Int] {
-        var erased: [CopiedTable: Int] = [:]
-        try await forEachPrincipal(behind: principal) { principal in
+    package func erase(_ principal: Principal) async throws -> [String: Int] {
+        var erased: [String: Int] = [:]
+        try await index.forEachPrincipal(behind: principal) { principal in
             let counts = try await accounts.change(principal) { try CollectionRules.erase(in: &$0) }
             for (kind, count) in counts where count > 0 {
-                if let table = kind.table { erased[table, default: 0] += count }
+                if let name = kind.name { erased[name, default: 0] += count }
             }
             guard counts[.principal] != nil else { return }
             let lines = try await quarantinedLines(of: principal, after: 0, limit: .max).map(\.id)
             let dropped = try await dropLines(lines).count
-            if dropped > 0 { erased[.quarantine, default: 0] += dropped }
+            if dropped > 0 { erased["quarantine", default: 0] += dropped }
         }
         return erased
     }
@@ -125,10 +137,7 @@ extension AccountStore: InspectableStore {
     }
 
     package func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor] {
-        guard let principal = try await principal(of: outline.replica),
-            let replica = try await accounts.read(principal, { try $0.replica(outline.replica) })
-        else { return [:] }
-        return outline.layers.reduce(into: [:]) { $0[$1] = replica.layer($1)?.cursor }
+        try outline.layers.reduce(into: [:]) { $0[$1] = try layers[$1]?.cursor }
     }
 }
 
@@ -153,7 +162,7 @@ extension AccountStore: TroubleStore {
                 .all(.trouble, by: .number, after: mark, limit: 10_000, descending: true)
             ])[0]
             mark = rows.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
-            let names = try await principals(of: Set(rows.map(\.key.owner)))
+            let names = try await index.principals(of: Set(rows.map(\.key.owner)))
             for row in rows {
                 guard row.number >= since.milliseconds else { mark = nil; break }
                 guard let principal = names[row.key.owner], let trouble = try TroubleRules.trouble(row, of: principal),
@@ -171,25 +180,25 @@ extension AccountStore: TroubleStore {
 }
 
 extension RowKind {
-    /// The table that a copy has for rows of a kind.
-    fileprivate var table: CopiedTable? {
+    /// The name by which a report of erased rows counts a kind; nil for those that only help to find others.
+    fileprivate var name: String? {
         switch self {
-        case .principal: .principal
-        case .session: .session
-        case .receipt: .receipt
-        case .replica: .replica
-        case .cursor: .cursor
-        case .owed: .owed
-        case .trouble: .deviceTrouble
-        case .note: .pushNote
-        case .mapping: .idMap
-        case .refusal: .pushRefusal
-        case .journal: .pushJournal
-        case .operation: .pushFlight
-        case .line: .quarantine
-        case .push: .pushQuarantine
-        case .chunk: .chunk
-        case .scope, .staged, .loose, .meta, .pushBody, .backendID: nil
+        case .principal: "principal"
+        case .session: "session"
+        case .receipt: "receipt"
+        case .replica: "replica"
+        case .cursor: "cursor"
+        case .owed: "owed"
+        case .trouble: "device_trouble"
+        case .note: "push_note"
+        case .mapping: "id_map"
+        case .refusal: "push_refusal"
+        case .journal: "push_journal"
+        case .operation: "push_flight"
+        case .line: "quarantine"
+        case .push: "push_quarantine"
+        case .chunk: "chunk"
+        case .scope, .staged, .loose, .meta, .pushBody, .backendID, .recent, .older, .move: nil
         }
     }
 }

@@ -91,14 +91,14 @@ extension AccountStore: JournalStore, JournalAdmin {
     }
 
     package func advance(_ step: JournalStep, of journal: Int64, at now: Instant) async throws {
-        guard let principal = try await principal(ofRow: .journal, journal)?.principal else {
+        guard let principal = try await index.principal(ofRow: .journal, journal)?.principal else {
             throw StateError.journalClosed
         }
         try await accounts.change(principal) { try JournalRules.advance(step, of: journal, at: now, in: &$0) }
     }
 
     package func endPush(_ end: JournalEnd, of journal: Int64, at now: Instant) async throws {
-        guard let principal = try await principal(ofRow: .journal, journal)?.principal else {
+        guard let principal = try await index.principal(ofRow: .journal, journal)?.principal else {
             throw StateError.journalClosed
         }
         try await accounts.change(principal) { try JournalRules.end(end, of: journal, at: now, in: &$0) }
@@ -115,12 +115,12 @@ extension AccountStore: JournalStore, JournalAdmin {
     }
 
     package func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) {
-        guard let principal = try await principal(ofRow: .journal, journal)?.principal else { return (0, now) }
+        guard let principal = try await index.principal(ofRow: .journal, journal)?.principal else { return (0, now) }
         return try await accounts.change(principal) { try JournalRules.countTry(of: journal, at: now, in: &$0) }
     }
 
     package func giveUp(_ index: Int, of journal: Int64) async throws {
-        guard let principal = try await principal(ofRow: .journal, journal)?.principal else { return }
+        guard let principal = try await self.index.principal(ofRow: .journal, journal)?.principal else { return }
         try await accounts.change(principal) { try JournalRules.giveUp(index, of: journal, in: &$0) }
     }
 
@@ -129,12 +129,12 @@ extension AccountStore: JournalStore, JournalAdmin {
     }
 
     package func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Instant) async throws {
-        guard let principal = try await principal(ofRow: .journal, journal)?.principal else { return }
+        guard let principal = try await index.principal(ofRow: .journal, journal)?.principal else { return }
         try await accounts.change(principal) { try JournalRules.close(journal, with: closure, at: now, in: &$0) }
     }
 
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
-        let wanted = try await principals(behind: principal)
+        let wanted = try await index.principals(behind: principal)
         let rows: [ByteRow]
         if let wanted {
             let found = try await store.load(wanted.map { .all(.journal, of: $0.owner) }).joined()
@@ -146,12 +146,12 @@ extension AccountStore: JournalStore, JournalAdmin {
                     descending: false)
             ])[0]
         }
-        let names = try await principals(of: Set(rows.map(\.key.owner)))
+        let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         return try rows.compactMap { row in try names[row.key.owner].map { try JournalRules.journal(row, of: $0) } }
     }
 
     package func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])? {
-        guard let principal = try await principal(ofRow: .journal, id)?.principal else { return nil }
+        guard let principal = try await index.principal(ofRow: .journal, id)?.principal else { return nil }
         return try await accounts.read(principal) { try JournalRules.journal(id, of: &$0) }
     }
 }

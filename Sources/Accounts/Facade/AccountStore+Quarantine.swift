@@ -43,12 +43,12 @@ extension AccountStore: PushQuarantineStore, RefusalStore {
     }
 
     package func countTry(ofQuarantined id: Int64, at now: Instant) async throws -> Int {
-        guard let (principal, row) = try await principal(ofRow: .push, id) else { return 0 }
+        guard let (principal, row) = try await index.principal(ofRow: .push, id) else { return 0 }
         return try await accounts.change(principal) { try QuarantineRules.countTry(of: row.key, at: now, in: &$0) }
     }
 
     package func quarantineAgain(_ id: Int64, reason: QuarantinedOperation.Reason, at now: Instant) async throws {
-        guard let (principal, row) = try await principal(ofRow: .push, id) else { return }
+        guard let (principal, row) = try await index.principal(ofRow: .push, id) else { return }
         try await accounts.change(principal) {
             try QuarantineRules.refuseAgain(row.key, reason: reason, at: now, in: &$0)
         }
@@ -59,7 +59,7 @@ extension AccountStore: QuarantineAdmin {
     package func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
     {
         let rows: [ByteRow]
-        if let wanted = try await principals(behind: principal) {
+        if let wanted = try await index.principals(behind: principal) {
             let found = try await store.load(wanted.map { .all(.push, of: $0.owner) }).joined()
             rows = Array(found.filter { $0.number > after }.sorted { $0.number < $1.number }.prefix(page(limit)))
         } else {
@@ -68,12 +68,12 @@ extension AccountStore: QuarantineAdmin {
                 .all(.push, by: .number, after: mark, limit: page(limit), descending: false)
             ])[0]
         }
-        let names = try await principals(of: Set(rows.map(\.key.owner)))
+        let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         return try rows.compactMap { row in try names[row.key.owner].map { try QuarantineRules.entry(row, of: $0) } }
     }
 
     package func quarantinedPush(_ id: Int64) async throws -> QuarantinedPush? {
-        guard let (principal, row) = try await principal(ofRow: .push, id) else { return nil }
+        guard let (principal, row) = try await index.principal(ofRow: .push, id) else { return nil }
         return try await accounts.read(principal) { try QuarantineRules.whole(row, of: &$0) }
     }
 
@@ -81,14 +81,14 @@ extension AccountStore: QuarantineAdmin {
         if let principal { _ = try key(principal.rawValue, "principal") }
         var wanted = ids
         if let principal {
-            guard try await principals(behind: principal)?.isEmpty == false else { return [] }
+            guard try await index.principals(behind: principal)?.isEmpty == false else { return [] }
         }
         if wanted == nil {
             wanted = try await quarantinedPushes(of: principal, after: 0, limit: .max).map(\.id)
         }
         var found: [Int64] = []
         for id in wanted ?? [] {
-            guard let (owner, row) = try await self.principal(ofRow: .push, id) else { continue }
+            guard let (owner, row) = try await index.principal(ofRow: .push, id) else { continue }
             try await accounts.change(owner) { try QuarantineRules.schedule(row.key, at: now, in: &$0) }
             found.append(id)
         }
@@ -98,7 +98,7 @@ extension AccountStore: QuarantineAdmin {
     package func dropPushes(_ ids: [Int64]) async throws -> [Int64] {
         var dropped: [Int64] = []
         for id in ids {
-            guard let (principal, row) = try await principal(ofRow: .push, id) else { continue }
+            guard let (principal, row) = try await index.principal(ofRow: .push, id) else { continue }
             let record = PushedRecordKey(keyBytes: row.key.key[...])
             if try await accounts.change(principal, { try QuarantineRules.remove([record], in: &$0) }) > 0 {
                 dropped.append(id)
@@ -133,28 +133,25 @@ extension AccountStore: QuarantineAdmin {
 
     package func quarantinedLines(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantineEntry]
     {
-        let lookups = QuarantinedLine.Reason.allCases.map { reason in
-            let prefix = LineRules.prefix(reason)
-            return Lookup.rows(.line, of: 0, prefix: prefix, after: prefix + after.keyBytes, limit: .max)
+        var (found, mark): ([QuarantineEntry], Lookup.Mark?) = ([], Lookup.Mark(after, tie: .max))
+        while let start = mark, found.count < page(limit) {
+            let rows = try await store.load([.all(.line, by: .number, after: start, limit: 500, descending: false)])[0]
+            found += try rows.compactMap { try LineRules.entry($0) }.filter { entry in
+                principal.map { entry.principal.belongs(to: $0) } ?? true
+            }
+            mark = rows.count < 500 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
         }
-        let entries = try await store.load(lookups).joined().compactMap { try LineRules.entry($0) }
-        return Array(
-            entries.filter { entry in principal.map { entry.principal.belongs(to: $0) } ?? true }
-                .sorted { $0.id < $1.id }.prefix(page(limit)))
+        return Array(found.prefix(page(limit)))
     }
 
     package func quarantinedLine(_ id: Int64) async throws -> QuarantineEntry? {
-        try await lines(id).first.flatMap { try LineRules.entry($0) }
-    }
-
-    private func lines(_ id: Int64) async throws -> [ByteRow] {
-        Array(try await store.load(LineRules.keys(of: id).map(Lookup.row)).joined())
+        try await store.load([.named(.line, id)])[0].first.flatMap { try LineRules.entry($0) }
     }
 
     package func dropLines(_ ids: [Int64]) async throws -> [Int64] {
         var dropped: [Int64] = []
         for id in ids {
-            let rows = try await lines(id)
+            let rows = try await store.load([.named(.line, id)])[0]
             var changes = RowChanges()
             for row in rows { changes.rows[row.key] = .some(nil) }
             guard !changes.isEmpty else { continue }

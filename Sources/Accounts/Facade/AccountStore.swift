@@ -13,6 +13,8 @@ package final class AccountStore: Sendable {
     package let needsLeases: Bool
     let store: any ByteStore & LeaseKeeping
     let layers = LayerTable()
+    let index: PrincipalIndex
+    private let collector: StateCollector
     let merges = NIOLockedValueBox<[ReplicaID: LedgerMerge]>([:])
     private let principals = NIOLockedValueBox<[ReplicaID: Principal]>([:])
 
@@ -24,6 +26,8 @@ package final class AccountStore: Sendable {
         self.store = store
         self.needsLeases = needsLeases
         accounts = Accounts(store, setting: setting, versions: versions)
+        index = PrincipalIndex(store: store)
+        collector = StateCollector(accounts: accounts, index: index)
     }
 
     /// The limits on what is kept and how often it is written.
@@ -34,28 +38,7 @@ package final class AccountStore: Sendable {
     /// Returns the principal of a replica; nil if there is no such replica.
     func principal(of replica: ReplicaID) async throws -> Principal? {
         if let known = principals.withLockedValue({ $0[replica] }) { return known }
-        return try await principal(ofRow: .replica, replica.rawValue)?.principal
-    }
-
-    /// Returns the principal whose row of a kind has a number, and the row.
-    func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: ByteRow)? {
-        guard let row = try await store.load([.named(kind, number)])[0].first else { return nil }
-        return try await principals(of: [row.key.owner])[row.key.owner].map { ($0, row) }
-    }
-
-    /// Returns the principals of owners.
-    func principals(of owners: Set<Int64>) async throws -> [Int64: Principal] {
-        let rows = try await store.load(owners.map { .row(RowKey(.principal, of: $0)) }).joined()
-        return try rows.reduce(into: [:]) { $0[$1.key.owner] = try PrincipalHead(decoding: $1.bytes).principal }
-    }
-
-    /// Returns a principal and its scopes; nil for all principals.
-    func principals(behind principal: Principal?) async throws -> [Principal]? {
-        guard let principal else { return nil }
-        let scopes = try await store.load([.all(.scope, of: principal.owner)])[0]
-        let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
-        return try await principals(of: owners).values.filter { $0.belongs(to: principal) }
-            .sorted { $0.rawValue < $1.rawValue }
+        return try await index.principal(ofRow: .replica, replica.rawValue)?.principal
     }
 
     /// Runs a change for the principal of a replica; returns nil if there is no such replica.
@@ -72,13 +55,86 @@ package final class AccountStore: Sendable {
     }
 }
 
+extension AccountStore {
+    /// Opens the state of a store; closes the store if it is the target of an unfinished copy.
+    ///
+    /// - Throws: ``StateError``.
+    package static func open(
+        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
+    ) async throws -> AccountStore {
+        do {
+            let rows = try await bytes.load([.row(MetaKey.cursorLead.row), .row(MetaKey.copying.row)])
+            guard rows[1].isEmpty else { throw StateError.copying(path: bytes.location) }
+            let setting = Account.Setting(
+                limits: limits, cursorLead: rows[0].first?.number ?? 0, epoch: epoch, numbers: TimedNumbers())
+            return AccountStore(bytes, setting: setting, needsLeases: needsLeases)
+        } catch {
+            await bytes.close()
+            throw error
+        }
+    }
+
+    /// The location of the state without secrets, for the operator.
+    package var location: String { store.location }
+
+    /// Accepts a clock that is behind the state: from the next opening on, cursors are ahead of it by the returned
+    /// lead.
+    ///
+    /// The lead is kept for ever, so cursors remain times, only of another clock. If cursors were counted on from the
+    /// newest one instead, a backup of the state that is restored later would hand out the same numbers again.
+    ///
+    /// - Parameter now: The clock.
+    /// - Returns: The lead.
+    /// - Throws: ``StateError``.
+    package func acceptClock(at now: Instant) async throws -> Int64 {
+        let newest = try await newestCursor()?.time ?? 0
+        let known = try await store.load([.row(MetaKey.cursorLead.row)])[0].first?.number ?? 0
+        let lead = max(known, newest.milliseconds(since: now) + 1)
+        var changes = RowChanges()
+        changes.floors[MetaKey.cursorLead.row] = lead
+        try await accounts.commit(changes)
+        try await index.forEachPrincipal(behind: nil) { principal in
+            try await accounts.change(principal) { try ReplicaRules.acceptClock(at: now, in: &$0) }
+        }
+        return lead
+    }
+
+    /// Returns the mark of the identity key under which the state was written; nil if none was set yet.
+    ///
+    /// - Throws: ``StateError``.
+    package func keyMark() async throws -> Int64? {
+        try await store.load([.row(MetaKey.identityKey.row)])[0].first?.number
+    }
+
+    /// Sets the mark of the identity key; one that is there stays unless it is replaced.
+    ///
+    /// - Throws: ``StateError``.
+    package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
+        let known = try await keyMark()
+        guard replaces || known == nil else { return }
+        var changes = RowChanges()
+        changes.rows[MetaKey.identityKey.row] = ByteRow(key: MetaKey.identityKey.row, number: mark)
+        try await accounts.commit(changes)
+    }
+}
+
 extension AccountStore: StateStore {
     package func pullContext(
         principal: Principal, session: Session, presented: Cursor?
     ) async throws -> StoredPullContext {
-        let (context, found) = try await accounts.read(principal) { account in
+        try Task.checkCancellation()
+        return try await context(of: principal, session, at: presented)
+    }
+
+    private func context(
+        of principal: Principal, _ session: Session, at presented: Cursor?,
+        loading load: (([Lookup]) async throws -> [[ByteRow]])? = nil
+    ) async throws -> StoredPullContext {
+        let (context, found) = try await accounts.look(principal, loading: load) { account in
             let context = try ContextRule.context(of: &account, session: session, presented: presented)
-            let layers = try context.ledger.map { try account.replica($0.replica)?.layers ?? [] }
+            let layers = try presented.flatMap { cursor in
+                try context.ledger.map { try account.replica($0.replica, at: cursor)?.layers ?? [] }
+            }
             return (context, layers ?? [])
         }
         layers.keep(found)
@@ -87,7 +143,7 @@ extension AccountStore: StateStore {
     }
 
     package func confirm(principal: Principal, cursor: Cursor, at now: Instant) async throws {
-        try await accounts.change(principal) { try ReplicaRules.confirm(cursor, at: now, in: &$0) }
+        _ = try await accounts.change(principal) { try ReplicaRules.confirm(cursor, at: now, in: &$0) }
     }
 
     package func setPosition(
@@ -100,8 +156,8 @@ extension AccountStore: StateStore {
         _ position: Position, principal: Principal, session: Session, confirming cursor: Cursor?, at now: Instant
     ) async throws {
         try await accounts.change(principal) { account in
-            if let cursor { try ReplicaRules.confirm(cursor, at: now, in: &account) }
-            try SessionRules.setPosition(position, of: session, at: now, in: &account)
+            let replica = try cursor.map { try ReplicaRules.confirm($0, at: now, in: &account) }
+            try SessionRules.setPosition(position, of: session, syncing: replica, at: now, in: &account)
         }
     }
 
@@ -127,10 +183,14 @@ extension AccountStore: StateStore {
     }
 
     package func saveReceipt(
-        _ receipt: Receipt, principal: Principal, digest: String, at now: Instant, expiresAt: Instant
+        _ receipt: Receipt, with notes: [PushNote], principal: Principal, digest: String, at now: Instant,
+        expiresAt: Instant
     ) async throws {
         let kept = JournalEnd.KeptReceipt(receipt: receipt, digest: digest, expiresAt: expiresAt)
-        try await accounts.change(principal) { try ReceiptRules.save(kept, at: now, in: &$0) }
+        try await accounts.change(principal) { account in
+            try NoteRules.write(notes, at: now, in: &account)
+            try ReceiptRules.save(kept, at: now, in: &account)
+        }
     }
 
     package func dropReceipts(principal: Principal) async throws {
@@ -139,6 +199,10 @@ extension AccountStore: StateStore {
 
     package func notePushed(version: Int, replica: ReplicaID?, principal: Principal) async throws -> Bool {
         try await accounts.change(principal) { try ReplicaRules.notePushed(version, by: replica, in: &$0) }
+    }
+
+    package func collect(_ retention: Retention) async throws -> Collected {
+        try await collector.collect(retention)
     }
 
     package func check(thoroughly: Bool) async throws { try await store.check(thoroughly: thoroughly) }
@@ -153,18 +217,23 @@ extension AccountStore: LeaseStore {
         principal: Principal, session: Session, presented: Cursor?, taking request: LeaseRequest
     ) async throws -> (context: StoredPullContext, lease: LeaseAnswer) {
         _ = try (key(principal.rawValue, "principal"), key(request.holder, "lease's holder"))
-        let answer =
-            needsLeases
-            ? try await store.take(request, of: principal)
-            : .taken(Lease(principal: principal, holder: request.holder, fence: 0), from: nil, distrust: 0)
-        if case .taken(let lease, .some, _) = answer {
-            try await RunningLease.$current.withValue(RunningLease(lease)) {
-                try await accounts.change(principal) { account in
-                    try account.withKnownHead { $0.forgetPositions(except: nil) }
-                }
-            }
+        guard needsLeases else {
+            let lease = Lease(principal: principal, holder: request.holder, fence: 0)
+            let context = try await pullContext(principal: principal, session: session, presented: presented)
+            return (context, .taken(lease, from: nil, distrust: 0))
         }
-        return (try await pullContext(principal: principal, session: session, presented: presented), answer)
+        var taken: LeaseAnswer?
+        let context = try await context(of: principal, session, at: presented) { lookups in
+            let (answer, rows) = try await self.store.take(request, of: principal, loading: lookups)
+            taken = answer
+            return rows
+        }
+        guard let taken else { throw StateError.failed("a context was read without a lease") }
+        guard case .taken(let lease, .some, _) = taken else { return (context, taken) }
+        try await RunningLease.$current.withValue(RunningLease(lease)) {
+            try await accounts.change(principal) { SessionRules.forgetPositions(in: &$0) }
+        }
+        return (try await pullContext(principal: principal, session: session, presented: presented), taken)
     }
 
     package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {

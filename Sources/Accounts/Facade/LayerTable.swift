@@ -10,7 +10,7 @@ final class LayerTable: Sendable {
     private static let maximum = 100_000
 
     private struct State {
-        var layers: [LayerID: [ChunkHead]] = [:]
+        var layers: [LayerID: LedgerLayer] = [:]
         var order: [LayerID] = []
         var hasForgotten = false
     }
@@ -20,7 +20,7 @@ final class LayerTable: Sendable {
     func keep(_ layers: [LedgerLayer]) {
         state.withLockedValue { state in
             for layer in layers where state.layers[layer.id] == nil {
-                state.layers[layer.id] = layer.chunks
+                state.layers[layer.id] = layer
                 state.order.append(layer.id)
             }
             let surplus = state.order.count - Self.maximum
@@ -31,9 +31,11 @@ final class LayerTable: Sendable {
         }
     }
 
-    func chunks(of layer: LayerID) throws(StateError) -> [ChunkHead]? {
-        let (chunks, hasForgotten) = state.withLockedValue { ($0.layers[layer], $0.hasForgotten) }
-        if chunks == nil, hasForgotten { throw .ledgerChanged }
-        return chunks
+    subscript(layer: LayerID) -> LedgerLayer? {
+        get throws(StateError) {
+            let (found, hasForgotten) = state.withLockedValue { ($0.layers[layer], $0.hasForgotten) }
+            if found == nil, hasForgotten { throw .ledgerChanged }
+            return found
+        }
     }
 }

@@ -36,6 +36,12 @@ struct PushNotes {
         return try await scope.store.beginNotes(of: scope.principal)
     }
 
+    /// Returns the notes that the backend has these operations, if they can be written together with something else.
+    func held(_ indices: Set<Int>) -> [PushNote]? {
+        guard let maker, indices.count <= Self.atOnce, scope.known?.hasRecordedRedeliveries == false else { return nil }
+        return indices.sorted().compactMap { maker.held(scope.plan.operations[$0]) }
+    }
+
     /// Notes that operations are about to be sent.
     func writeSeen(_ operations: some Collection<PushOperation>) async throws {
         try await write(operations) { try $0.note($1, .seen) }

@@ -47,18 +47,21 @@ struct PushReceipts {
         othersMayExist = false
     }
 
-    /// Stores the receipt.
+    /// Stores the receipt, and notes in the same transaction; returns false if neither is written.
     ///
     /// A failure is only logged: the push was applied, and its client must get that answer.
-    func save(_ reply: PushAnswerMaker, _ scope: PushScope) async {
-        guard let kept = reply.keptReceipt(digest) else { return }
+    func save(_ reply: PushAnswerMaker, with notes: [PushNote], _ scope: PushScope) async -> Bool {
+        guard let kept = reply.keptReceipt(digest) else { return false }
         do {
             try await scope.lastWrite {
                 try await scope.store.saveReceipt(
-                    kept.receipt, principal: scope.principal, digest: digest, at: scope.now, expiresAt: kept.expiresAt)
+                    kept.receipt, with: notes, principal: scope.principal, digest: digest, at: scope.now,
+                    expiresAt: kept.expiresAt)
             }
+            return true
         } catch {
             scope.logger.notWritten("could not store the receipt of an applied push", error)
+            return false
         }
     }
 }

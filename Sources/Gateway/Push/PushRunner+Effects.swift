@@ -28,7 +28,10 @@ extension PushRunner: Effects {
             try await acceptance.obtain()
             notedAfter = try await notes.begin()
             try await notes.writeSeen(operations)
-        case .noteHeld(let taken): try await notes.writeHeld(taken)
+        case .noteHeld(let taken):
+            unwrittenHeld = taken
+            // Otherwise one transaction writes both.
+            if !machine.savesReceiptNext { try await writeHeld() }
         case .beginJournal:
             try await acceptance.obtain()
             try await beginJournal()
@@ -53,10 +56,21 @@ extension PushRunner: Effects {
         case .saveReceipt:
             // Before the receipt: once it is stored, a repetition of the push does nothing else.
             try await removeQuarantined(machine.taken)
-            await receipts.save(PushAnswerMaker(scope, rejected: machine.rejected), scope)
+            let held = notes.held(unwrittenHeld)
+            if held == nil { try await writeHeld() }
+            let reply = PushAnswerMaker(scope, rejected: machine.rejected)
+            if await receipts.save(reply, with: held ?? [], scope) { unwrittenHeld = [] }
+            try await writeHeld()
         case .answer, .answerFromReceipt, .refuse, .fail, .rethrow: throw PushFailure.unexpectedEvent
         }
         return .done
+    }
+
+    /// Notes what the backend has, unless that is done.
+    private mutating func writeHeld() async throws {
+        guard !unwrittenHeld.isEmpty else { return }
+        try await notes.writeHeld(unwrittenHeld)
+        unwrittenHeld = []
     }
 
     mutating func end(_ action: PushAction, of machine: PushMachine) async throws -> PushAnswer? {

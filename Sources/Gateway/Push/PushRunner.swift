@@ -26,6 +26,8 @@ struct PushRunner {
     var acceptance: Acceptance
     /// The sequence after which all notes are of this push; nil until the push has begun its notes.
     var notedAfter: Int64?
+    /// The operations that the backend has and that are noted together with the receipt.
+    var unwrittenHeld: Set<Int> = []
     /// The backend's present state of records in conflict, if the stream has it.
     private(set) var present: [PresentRecord] = []
     /// The reasons for which operations were refused.

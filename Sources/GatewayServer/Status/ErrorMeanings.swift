@@ -214,6 +214,7 @@ enum ErrorMeanings {
         working directory, where earlier versions looked for a relative path
         state.in_use: another gateway has the file open
         state.not_rind: another kind of file, or a schema with other tables; it was not changed
+        state.outdated: the state has the form of an earlier version, which is not read; it was not changed
         state.schema_newer: a newer version has migrated it
         state.schema_older: a command needs a state that this version has migrated
         state.copying: an unfinished rind state copy

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import Curl
 import DemoBackend
@@ -15,7 +16,7 @@ extension GatewayStack {
     /// Serves until the body is through.
     static func serve<Value: Sendable>(
         _ options: StackOptions, configuration: Configuration, backend: DemoBackend, directory: String,
-        reactors: (sync: CurlReactor, passThrough: PassThroughReactors), store: SQLiteStateStore,
+        reactors: (sync: CurlReactor, passThrough: PassThroughReactors), store: AccountStore,
         _ body: (GatewayStack) async throws -> Value
     ) async throws -> Value {
         let log = CapturedLog()

@@ -61,10 +61,12 @@ package final class World {
     package private(set) var counts: [String: Int] = [:]
     let log = CapturedLog()
     private let disk = WorldDisk()
+    private let hasSmallHeads: Bool
 
     /// Creates a world whose order of events follows from the seed.
     package init(_ setup: WorldSetup, seed: UInt64 = 0, isTracing: Bool = false) throws {
         self.setup = setup
+        hasSmallHeads = seed % 2 == 1
         users = Users(setup, isTracing: isTracing)
         backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
@@ -82,8 +84,11 @@ package final class World {
     /// Returns the state that bytes are; several gateways need leases on theirs.
     private func state(of bytes: MemoryBytes) -> AccountStore {
         let numbers = TimedNumbers { [executor] in executor.draw() }
+        var limits = StateLimits()
+        // Some worlds have so little room in heads that most cursors and chunks are elsewhere.
+        if hasSmallHeads { (limits.headBytes, limits.headChunks) = (400, 2) }
         return AccountStore(
-            bytes, setting: Account.Setting(limits: StateLimits(), numbers: numbers),
+            bytes, setting: Account.Setting(limits: limits, numbers: numbers),
             versions: VersionSource(process: UInt32(truncatingIfNeeded: executor.draw() >> 33)),
             needsLeases: setup.gateways > 1)
     }
@@ -95,7 +100,8 @@ package final class World {
         let clock = WorldClock(time: time, life: life)
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
         let gateway = SyncGateway(
-            configuration: configuration, store: state(of: bytes.shared(gate: gate(life))),
+            configuration: configuration,
+            store: state(of: bytes.shared(seesChanges: setup.gateways == 1, gate: gate(life))),
             backend: BackendClient(
                 settings: configuration.backendSettings,
                 transport: WorldTransport(

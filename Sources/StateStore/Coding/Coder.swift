@@ -26,6 +26,28 @@ package struct Coder {
         isReading = true
     }
 
+    /// The version of the coding.
+    private static let version: UInt8 = 1
+
+    /// Creates a coder that reads what ``sealed`` has returned.
+    init(opening bytes: [UInt8]) throws(StateError) {
+        guard bytes.count >= 5, bytes[0] == Self.version else { throw Self.damage }
+        self.init(reading: bytes)
+        offset = 5
+        guard bytes[1..<5].elementsEqual(Self.checksum(bytes[5...])) else { throw Self.damage }
+    }
+
+    /// The bytes that were written, behind the version of the coding and a checksum.
+    var sealed: [UInt8] { [Self.version] + Self.checksum(bytes[...]) + bytes }
+
+    /// Returns 32 bits against accidents, not against attackers.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        sum ^= sum >> 32
+        return (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt64($0 * 8)) }
+    }
+
     /// True if nothing is left to read.
     package var isAtEnd: Bool { offset == bytes.count }
 
@@ -149,17 +171,17 @@ extension Coder {
 }
 
 extension Coded {
-    /// Returns the value's bytes.
+    /// Returns the value's bytes: the version of the coding, a checksum, and the parts.
     package func encoded() throws(StateError) -> [UInt8] {
         var (coder, value) = (Coder(), self)
         try value.code(with: &coder)
-        return coder.bytes
+        return coder.sealed
     }
 
     /// Reads a value from all of the bytes.
     package init(decoding bytes: [UInt8]) throws(StateError) {
         self.init()
-        var coder = Coder(reading: bytes)
+        var coder = try Coder(opening: bytes)
         try code(with: &coder)
         guard coder.isAtEnd else { throw Coder.damage }
     }

@@ -1,18 +1,34 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Copies a state into an empty one, and compares the two.
+/// A table of a store of bytes, whose rows can be read from the first to the last.
+package enum ByteTableName: String, CaseIterable, Sendable {
+    /// The heads of principals.
+    case principal
+    /// The heads of replicas.
+    case replica
+    /// The cursors.
+    case cursor
+    /// All other rows.
+    case entry
+    /// The chunks; a chunk's key is its number.
+    case chunk
+
+    /// The number of rows that are read, and written in one transaction.
+    package var pageSize: Int { self == .chunk || self == .replica ? 100 : 500 }
+}
+
+/// Copies the bytes of a state into an empty one, and compares the two.
 ///
-/// It may be interrupted anywhere and started again: each page of rows is one transaction, and the rows of a table are
-/// copied in the order of their keys, so the target's last row says where to go on. Until the comparison has found
-/// every row of both equal, the target has a mark that keeps gateways away.
+/// It may be interrupted anywhere and started again: pages that are equal already are passed over. Until the comparison
+/// has found every row of both equal, the target has a mark that keeps gateways away.
 package struct StateCopier: Sendable {
     /// The reason why a copy cannot be made.
     package enum Failure: Error, Hashable, Sendable {
         /// The target has rows of its own.
         case targetInUse
         /// The two differ after everything was copied: the source was changed meanwhile, or the target was.
-        case different(CopiedTable)
+        case different(ByteTableName)
 
         /// The stable code.
         package var code: String {
@@ -25,14 +41,14 @@ package struct StateCopier: Sendable {
 
     /// A step that was taken.
     package enum Step: Hashable, Sendable {
-        /// So many rows of a table are in the target now, of this run.
-        case copied(CopiedTable, rows: Int)
+        /// So many rows of a table are in the target now.
+        case copied(ByteTableName, rows: Int)
         /// So many rows of a table were found equal.
-        case compared(CopiedTable, rows: Int)
+        case compared(ByteTableName, rows: Int)
     }
 
-    private let source: any CopySource
-    private let target: any CopyTarget
+    private let source: any ByteStore
+    private let target: any ByteStore
     private let maximumPage: Int
     private let report: @Sendable (Step) throws -> Void
 
@@ -44,7 +60,7 @@ package struct StateCopier: Sendable {
     ///   - maximumPage: The most rows of a page; tests have little to copy.
     ///   - report: Hears of each page; an error ends the copy, as a signal would.
     package init(
-        from source: any CopySource, to target: any CopyTarget, maximumPage: Int = .max,
+        from source: any ByteStore, to target: any ByteStore, maximumPage: Int = .max,
         report: @escaping @Sendable (Step) throws -> Void
     ) {
         self.source = source
@@ -57,55 +73,60 @@ package struct StateCopier: Sendable {
     ///
     /// - Returns: The number of rows of each table.
     /// - Throws: ``Failure``, the errors of the two states and of `report`; the copy can be started again.
-    package func run() async throws -> [(table: CopiedTable, rows: Int)] {
-        switch try await target.standing() {
-        case .inUse: throw Failure.targetInUse
-        case .empty: try await target.mark()
-        case .unfinished: break
+    package func run() async throws -> [(table: ByteTableName, rows: Int)] {
+        if try await target.load([.row(MetaKey.copying.row)])[0].isEmpty {
+            for table in ByteTableName.allCases {
+                guard try await rows(of: target, table, after: nil).isEmpty else { throw Failure.targetInUse }
+            }
+            try await mark(ByteRow(key: MetaKey.copying.row, number: 1))
         }
-        for table in CopiedTable.allCases { try await copy(table) }
-        var counts: [(CopiedTable, Int)] = []
-        for table in CopiedTable.allCases { counts.append((table, try await compare(table))) }
-        try await target.finish()
+        for table in ByteTableName.allCases { _ = try await pass(table, copies: true) }
+        var counts: [(ByteTableName, Int)] = []
+        for table in ByteTableName.allCases { counts.append((table, try await pass(table, copies: false))) }
+        try await mark(nil)
         return counts
     }
 
-    private func copy(_ table: CopiedTable) async throws {
-        // The few entries of `meta` are there from the beginning, and are replaced.
-        var key = table == .meta ? nil : try await target.lastKey(of: table)
-        var count = 0
-        while true {
-            let rows = try await source.rows(of: table, after: key, limit: limit(table))
-            guard let last = rows.last else { break }
-            try await target.add(rows, to: table)
-            key = table.key(of: last)
-            count += rows.count
-            try report(.copied(table, rows: count))
-        }
-        guard table.numbered != nil else { return }
-        try await target.setNumbers(of: table, to: source.numbers(of: table))
+    private func mark(_ row: ByteRow?) async throws {
+        var changes = RowChanges()
+        changes.rows.updateValue(row, forKey: MetaKey.copying.row)
+        _ = try await target.commit([OwnedChanges(owner: 0, changes: changes)])
     }
 
-    /// Compares all rows; returns their number.
-    private func compare(_ table: CopiedTable) async throws -> Int {
-        var key: CopiedRow?
-        var count = 0
+    /// Goes through a table and copies or compares its rows; returns their number.
+    private func pass(_ table: ByteTableName, copies: Bool) async throws -> Int {
+        var (count, last) = (0, RowKey?.none)
         while true {
-            let expected = try await source.rows(of: table, after: key, limit: limit(table))
-            guard try await target.rows(of: table, after: key, limit: limit(table)) == expected else {
-                throw Failure.different(table)
+            let expected = try await rows(of: source, table, after: last)
+            let found = try await rows(of: target, table, after: last)
+            if found != expected {
+                guard copies else { throw Failure.different(table) }
+                try await add(expected, besides: found, to: table)
             }
-            guard let last = expected.last else { return count }
-            key = table.key(of: last)
-            count += expected.count
-            try report(.compared(table, rows: count))
+            guard let end = expected.last else { return count }
+            (last, count) = (end.key, count + expected.count)
+            try report(copies ? .copied(table, rows: count) : .compared(table, rows: count))
         }
     }
 
-    private func limit(_ table: CopiedTable) -> Int { min(table.pageSize, maximumPage) }
-}
+    private func rows(of store: any ByteStore, _ table: ByteTableName, after key: RowKey?) async throws -> [ByteRow] {
+        let limit = min(table.pageSize, maximumPage)
+        var rows = try await store.page(of: table, after: key, limit: limit + 2)
+        // What belongs to one store or one process is not copied.
+        rows.removeAll { [MetaKey.copying.row, MetaKey.probe.row].contains($0.key) }
+        return Array(rows.prefix(limit))
+    }
 
-extension CopiedTable {
-    /// Returns the key of a row.
-    package func key(of row: CopiedRow) -> CopiedRow { Array(row.prefix(keyCount)) }
+    private func add(_ rows: [ByteRow], besides found: [ByteRow], to table: ByteTableName) async throws {
+        let known = Set(found)
+        var changes = RowChanges()
+        for row in rows where !known.contains(row) {
+            if table == .chunk {
+                changes.chunks[row.number] = row.bytes
+            } else {
+                changes.rows[row.key] = row
+            }
+        }
+        _ = try await target.commit([OwnedChanges(owner: 0, changes: changes)])
+    }
 }

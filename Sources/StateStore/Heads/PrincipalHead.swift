@@ -19,8 +19,10 @@ package struct PrincipalHead: Hashable, Sendable {
     package var notes = 0
     /// The number of id mappings so far.
     package var idSequence: Int64 = 0
-    /// The sessions by their digests.
-    package var sessions: [String: StoredSession] = [:]
+    /// The number of resets that all its sessions have seen.
+    package var resets = 0
+    /// The numbers of resets that single sessions have seen, by their digests.
+    package var sessionResets: [String: Int] = [:]
     /// The receipts whose bodies are rows, oldest first.
     package var receipts: [ReceiptHead] = []
     /// The replicas that have never come back, oldest first.
@@ -42,62 +44,8 @@ package struct PrincipalHead: Hashable, Sendable {
         lastSeen = now
     }
 
-    /// Returns a session; a new one if it is unknown.
-    func session(_ session: Session, at now: Instant) throws(StateError) -> StoredSession {
-        sessions[try key(session.rawValue, "session")] ?? StoredSession(lastSeen: now)
-    }
-
-    /// Forgets the positions of the other sessions, which may be the same session at the backend.
-    package mutating func forgetPositions(except session: Session?) {
-        for other in sessions.keys where other != session?.rawValue { sessions[other]?.position = nil }
-    }
-}
-
-/// A session, for which the backend keeps checkpoints.
-package struct StoredSession: Hashable, Sendable, Coded {
-    /// The number of resets that the session alone has seen.
-    package var generation = 0
-    /// The vector that the backend holds; nil if it is unknown.
-    package var position: StoredPosition?
-    /// The time at which the backend last accepted the credential.
-    package var acceptedAt: Instant?
-    /// The time at which anything was last written for it.
-    package var lastSeen: Instant = 0
-
-    package init() {}
-
-    init(lastSeen: Instant) { self.lastSeen = lastSeen }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&generation)
-        try coder.code(&position)
-        try coder.code(&acceptedAt)
-        try coder.code(&lastSeen)
-    }
-}
-
-/// A position, and under what it is valid.
-package struct StoredPosition: Hashable, Sendable, Coded {
-    /// The vector.
-    package var vector = CheckpointVector()
-    /// The store's epoch in which it was stored: it counts in no other one.
-    package var epoch: Int64 = 0
-    /// The number of resets of all sessions when it was stored.
-    package var resets = 0
-
-    package init() {}
-
-    init(vector: CheckpointVector, epoch: Int64, resets: Int) {
-        self.vector = vector
-        self.epoch = epoch
-        self.resets = resets
-    }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&vector)
-        try coder.code(&epoch)
-        try coder.code(&resets)
-    }
+    /// Returns the number of resets that a session has seen.
+    func generation(of session: Session) -> Int { resets + (sessionResets[session.rawValue] ?? 0) }
 }
 
 /// A receipt without its answer.
@@ -143,7 +91,8 @@ extension PrincipalHead: Coded {
         try coder.code(&noteSequence)
         try coder.code(&notes)
         try coder.code(&idSequence)
-        try coder.code(hex: &sessions)
+        try coder.code(&resets)
+        try coder.code(hex: &sessionResets)
         try coder.code(&receipts)
         try coder.code(&unconfirmed)
         try coder.code(&replicas)

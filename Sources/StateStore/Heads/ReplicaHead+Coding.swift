@@ -19,22 +19,39 @@ extension ReplicaHead: Coded {
         try coder.code(&lastResult)
         try coder.code(&schemaVersion)
         try coder.code(&pushedVersion)
+        try coder.code(&position)
         try coder.code(&tip)
         try coder.code(&acceptedAt)
         try coder.code(&resyncAt)
-        try code(cursorsWith: &coder)
+        var inHead = coder.isReading ? [] : cursorsInHead
+        try StoredCursor.code(&inHead, with: &coder)
+        var numbers = pages.map(\.number)
+        try coder.code(&numbers)
+        if coder.isReading { (cursors, pages) = (inHead, numbers.map { CursorPage(number: $0, cursors: []) }) }
+        try coder.code(&older)
         try coder.code(&ledger)
         var kinds = troubles.map(\.rawValue).sorted()
         try coder.code(&kinds)
         troubles = Set(kinds.compactMap(DeviceTrouble.Kind.init(rawValue:)))
         try coder.code(&owed)
     }
+}
 
-    /// Codes the cursors from the newest on: most parts are those of the next newer one.
-    private mutating func code(cursorsWith coder: inout Coder) throws(StateError) {
+extension StoredCursor {
+    /// A cursor before the newest one.
+    private static var none: StoredCursor {
+        StoredCursor(
+            CursorRow(
+                principal: Principal(rawValue: ""), cursor: .first, replica: ReplicaID(rawValue: 0), parent: nil,
+                vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""), generation: 0,
+                mappingDigest: ""))
+    }
+
+    /// Codes cursors from the newest on: most parts are those of the next newer one.
+    static func code(_ cursors: inout [Self], with coder: inout Coder) throws(StateError) {
         var count = cursors.count
         try coder.code(count: &count)
-        var (rest, newer) = (cursors, StoredCursor.none)
+        var (rest, newer) = (cursors, Self.none)
         if coder.isReading { cursors = [] }
         for _ in 0..<count {
             var cursor = rest.popLast() ?? newer
@@ -46,19 +63,8 @@ extension ReplicaHead: Coded {
         cursors.reverse()
         guard zip(cursors, cursors.dropFirst()).allSatisfy({ $0.cursor < $1.cursor }) else { throw Coder.damage }
     }
-}
 
-extension StoredCursor {
-    /// A cursor before the newest one.
-    fileprivate static var none: StoredCursor {
-        StoredCursor(
-            CursorRow(
-                principal: Principal(rawValue: ""), cursor: .first, replica: ReplicaID(rawValue: 0), parent: nil,
-                vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""), generation: 0,
-                mappingDigest: ""))
-    }
-
-    fileprivate mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
+    private mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
         try coder.code(&cursor)
         try coder.code(&parent)
         try coder.code(&vector, after: newer.vector)
@@ -84,6 +90,7 @@ extension StoredCursor {
         guard kept.allSatisfy({ $0.count == 2 }) else { throw Coder.damage }
         ids.kept = Set(kept.map { VisibleIDs.Entry(table: $0[0], id: $0[1]) })
         try coder.code(&delta)
+        try coder.code(&undo)
         try coder.code(&below)
         try coder.code(&isExact)
     }
@@ -119,55 +126,5 @@ extension ReplicaLedger: Coded {
         try coder.code(&compacted)
         try coder.code(&horizon)
         try coder.code(&version)
-        try coder.code(&undos)
-    }
-}
-
-extension LedgerLayer: Coded {
-    package init() { self.init(id: LayerID(rawValue: 0), cursor: .first) }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
-        var number = id.rawValue
-        try coder.code(&number)
-        id = LayerID(rawValue: number)
-        try coder.code(&cursor)
-        var tables = Dictionary(grouping: chunks, by: \.table)
-        try coder.code(&tables)
-        if coder.isReading {
-            chunks = tables.sorted { $0.key < $1.key }.flatMap { table, chunks in
-                chunks.map { chunk in
-                    var chunk = chunk
-                    chunk.table = table
-                    return chunk
-                }
-            }
-        }
-        try coder.code(&counts)
-    }
-}
-
-extension ChunkHead: Coded {
-    package init() { self.init(table: "", first: .first, entries: 0, number: 0, size: 0) }
-
-    /// Codes all but the table.
-    package mutating func code(with coder: inout Coder) throws(StateError) {
-        var hash = first.bytes
-        try coder.code(&hash)
-        guard let read = IDHash(bytes: hash) else { throw Coder.damage }
-        first = read
-        try coder.code(&entries)
-        try coder.code(&number)
-        try coder.code(&size)
-        try coder.code(&bytes)
-    }
-}
-
-extension LedgerCount: Coded {
-    package init() { self.init(held: 0, entries: 0) }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&held)
-        try coder.code(&entries)
-        try coder.code(&bytes)
     }
 }

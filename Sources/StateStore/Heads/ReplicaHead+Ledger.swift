@@ -8,15 +8,16 @@ extension ReplicaHead {
     private static let maximumSteps = 4_096
 
     /// Returns the cursors from this one down to the newest that is in the base, newest first, without those that added
-    /// nothing.
-    func steps(from cursor: Cursor) -> [StoredCursor] {
-        var steps: [StoredCursor] = []
-        var next: Cursor? = cursor
-        while steps.count <= Self.maximumSteps, let cursor = next, let step = self[cursor] {
+    /// nothing and without the last one; and that one, nil if it is not known.
+    func chain(from cursor: Cursor) -> (steps: [StoredCursor], bottom: Cursor?) {
+        var (steps, next): ([StoredCursor], Cursor) = ([], cursor)
+        while steps.count <= Self.maximumSteps, next != ledger.compacted {
+            guard let step = self[next], let below = step.below, below <= next else { return (steps, nil) }
+            if below == next { return (steps, next) }
             steps.append(step)
-            next = step.below.flatMap { $0 < cursor ? $0 : nil }
+            next = below
         }
-        return steps
+        return (steps, next == ledger.compacted ? next : nil)
     }
 
     /// Returns the ledger as one of the cursors sees it.
@@ -24,28 +25,26 @@ extension ReplicaHead {
         // The last bit of a version marks a running compaction.
         var outline = LedgerOutline(replica: id, base: ledger.base?.id, version: ledger.version << 1)
         guard outline.base != nil, let cursor else { return outline }
-        let steps = steps(from: cursor)
+        let (steps, bottom) = chain(from: cursor)
         let deltas = steps.compactMap(\.delta)
         outline.deltas = deltas.map(\.id)
-        outline.deltaChunks = deltas.reduce(0) { $0 + $1.chunks.count }
-        guard let bottom = steps.last, bottom.below == bottom.cursor else {
-            // It is unknown on which base the cursor was made: the present one is a superset, without ways back.
-            return outline
-        }
-        outline.undos = ledger.undos.filter { $0.cursor > bottom.cursor }.map(\.id)
-        outline.isExact = steps.first?.isExact == true && ledger.horizon.map { bottom.cursor >= $0 } ?? true
+        outline.deltaChunks = deltas.reduce(0) { $0 + $1.chunkCount }
+        // If it is unknown on which base the cursor was made, the present one is a superset, without ways back.
+        guard let bottom else { return outline }
+        outline.undos = cursors.filter { $0.cursor > bottom }.compactMap(\.undo?.id)
+        outline.isExact = self[cursor]?.isExact == true && ledger.horizon.map { bottom >= $0 } ?? true
         return outline
     }
 
     /// Returns the layer of a number.
     package func layer(_ id: LayerID) -> LedgerLayer? {
         if ledger.base?.id == id { return ledger.base }
-        return cursors.lazy.compactMap(\.delta).first { $0.id == id } ?? ledger.undos.first { $0.id == id }
+        return cursors.lazy.compactMap { $0.delta?.id == id ? $0.delta : $0.undo?.id == id ? $0.undo : nil }.first
     }
 
     /// All layers.
     package var layers: [LedgerLayer] {
-        (ledger.base.map { [$0] } ?? []) + cursors.compactMap(\.delta) + ledger.undos
+        (ledger.base.map { [$0] } ?? []) + cursors.flatMap(\.layers)
     }
 
     /// Returns the figures of a ledger as a cursor sees it, by table.
@@ -57,7 +56,7 @@ extension ReplicaHead {
 
     /// Returns the deltas of a cursor and those below it that are not in the base yet, newest first.
     package func compactableDeltas(upTo cursor: Cursor) -> [CompactableDelta] {
-        steps(from: cursor).compactMap { step in
+        chain(from: cursor).steps.compactMap { step in
             step.delta.map { CompactableDelta(layer: $0.id, cursor: step.cursor) }
         }
     }
@@ -73,6 +72,11 @@ extension ReplicaHead {
         if below == nil { cursors[index].isExact = false }
         return delta
     }
+}
+
+extension StoredCursor {
+    /// Its layers.
+    var layers: [LedgerLayer] { [delta, undo].compactMap(\.self) }
 }
 
 extension LedgerCount {

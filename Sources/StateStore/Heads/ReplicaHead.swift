@@ -19,20 +19,32 @@ package struct ReplicaHead: Hashable, Sendable {
     package var schemaVersion: Int?
     /// The schema version that its pushes have stated or implied.
     package var pushedVersion: Int?
+    /// The vector that the backend holds for the session that it last synced under; nil if that is unknown.
+    package var position: StoredPosition?
     /// The newest cursor that has come back.
     package var tip: Cursor?
     /// The time at which the operator last accepted held-back deletions.
     package var acceptedAt: Instant = 0
     /// The time at which the operator last requested that everything be compared, plus the lead of cursors.
     package var resyncAt: Instant = 0
-    /// The cursors in their order.
+    /// The cursors in their order, but for the ``older`` ones.
     package var cursors: [StoredCursor] = []
+    /// The pages that have some of these cursors.
+    package var pages: [CursorPage] = []
+    /// The cursors that are in other pages.
+    package var older = OlderCursors()
     /// Its ledger; the deltas are with the cursors.
     package var ledger = ReplicaLedger()
     /// The ways in which it does not get on; their counts are rows.
     package var troubles: Set<DeviceTrouble.Kind> = []
     /// The number of recorded redeliveries, which are rows.
     package var owed = 0
+
+    /// The bytes that the value takes in memory, about.
+    var weight: Int {
+        let chunks = layers.flatMap(\.chunks).reduce(0) { $0 + 150 + ($1.bytes?.count ?? 0) }
+        return cursors.reduce(2_000 + chunks) { $0 + 500 + 100 * $1.vector.tokens.count }
+    }
 
     /// The newest cursor that was handed out.
     package var newest: Cursor? { cursors.last?.cursor }
@@ -79,6 +91,8 @@ package struct StoredCursor: Hashable, Sendable {
     package var ids: VisibleIDs
     /// The layer that it adds to the cursor below; nil for none.
     package var delta: LedgerLayer?
+    /// The entries that the base had before its delta was compacted into it; nil for none, or if it is not in the base.
+    package var undo: LedgerLayer?
     /// The cursor below; the cursor itself if it is in the base; nil if there is no ledger, or it is not known.
     package var below: Cursor?
     /// True if it is known exactly what the device holds with this cursor.
@@ -117,62 +131,7 @@ package struct ReplicaLedger: Hashable, Sendable {
     package var horizon: Cursor?
     /// Rises with every change of the base.
     package var version = 0
-    /// The base's former contents, each from before a cursor was compacted into it, in the order of the cursors.
-    package var undos: [LedgerLayer] = []
 
     /// Creates the ledger of a replica that has none.
     package init() {}
-}
-
-/// A part of a ledger, whose contents never change.
-package struct LedgerLayer: Hashable, Sendable {
-    /// A number that no other layer has.
-    package var id: LayerID
-    /// The cursor that it was made with; of an undo, the cursor before which its contents were valid.
-    package var cursor: Cursor
-    /// The chunks in the order of table and first hash.
-    package var chunks: [ChunkHead] = []
-    /// The figures by table; in a delta, what it adds to the records held.
-    package var counts: [String: LedgerCount] = [:]
-
-    /// Creates a layer without chunks.
-    package init(
-        id: LayerID, cursor: Cursor, chunks: [ChunkHead] = [], counts: [String: LedgerCount] = [:]
-    ) {
-        self.id = id
-        self.cursor = cursor
-        self.chunks = chunks
-        self.counts = counts
-    }
-
-    /// The size of all chunks.
-    var bytes: Int { chunks.reduce(0) { $0 + $1.size } }
-}
-
-/// A chunk without its contents, or with them if they are few.
-package struct ChunkHead: Hashable, Sendable {
-    /// The client's table.
-    package var table: String
-    /// The hash of the first entry's id.
-    package var first: IDHash
-    /// The number of entries.
-    package var entries: Int
-    /// The number of the chunk; no other one has it.
-    package var number: Int64
-    /// The size of the contents in bytes.
-    package var size: Int
-    /// The contents, if they are few; others are under the number in the store.
-    package var bytes: [UInt8]?
-
-    /// Creates a chunk.
-    package init(
-        table: String, first: IDHash, entries: Int, number: Int64, size: Int, bytes: [UInt8]? = nil
-    ) {
-        self.table = table
-        self.first = first
-        self.entries = entries
-        self.number = number
-        self.size = size
-        self.bytes = bytes
-    }
 }

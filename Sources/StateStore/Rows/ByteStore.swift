@@ -19,6 +19,18 @@ package protocol ByteStore: Sendable {
     /// Returns numbers for rows of a kind, in order, that were never given before; those that are not used are lost.
     func reserve(_ kind: RowKind, count: Int) async throws -> [Int64]
 
+    /// Returns the rows of a table in the order of their keys, beginning with the one after a key; rows of chunks have
+    /// the chunk's number as their key and number.
+    func page(of table: ByteTableName, after key: RowKey?, limit: Int) async throws -> [ByteRow]
+
+    /// The location without secrets, for the operator.
+    var location: String { get }
+
+    /// Returns a number that rises when another process has changed the rows; nil if only reading tells.
+    ///
+    /// - Throws: ``StateError`` if the store cannot be used any more.
+    func foreignChanges() async throws -> Int64?
+
     /// True if changes that wait while others are committed are best committed together.
     var commitsInGroups: Bool { get }
 
@@ -40,8 +52,10 @@ package protocol ByteStore: Sendable {
 
 /// Keeps the leases of principals that several gateways share.
 package protocol LeaseKeeping: Sendable {
-    /// Takes a lease, unless another holder has it.
-    func take(_ request: LeaseRequest, of principal: Principal) async throws -> LeaseAnswer
+    /// Takes a lease, unless another holder has it, and reads rows as ``ByteStore/load(_:)`` does: one round trip.
+    func take(
+        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
+    ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]])
 
     /// Lets a lease that is held last for this many milliseconds from now on.
     func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws

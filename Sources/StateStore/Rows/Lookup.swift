@@ -19,6 +19,8 @@ package enum Lookup: Hashable, Sendable {
     case named(RowKind, Int64)
     /// The number of the rows of one owner and kind whose keys begin with a prefix, as the number of one row.
     case count(RowKind, of: Int64, prefix: [UInt8])
+    /// The row of the greatest cursor.
+    case newestCursor
     /// The heads of principals whose owners are in a range.
     case principals(ClosedRange<Int64>, limit: Int)
 

@@ -7,18 +7,10 @@ package enum MetaKey: String, CaseIterable, Sendable {
     case principals
     /// The number of replicas.
     case replicas
-    /// The greatest cursor that was handed out, raised at least once a second.
+    /// The greatest cursor whose row is gone with its replica.
     case newestCursor = "newest_cursor"
-    /// The number of different lines in quarantine.
-    case lines
     /// The number of lines for which there was no room.
     case droppedLines = "quarantine_dropped"
-    /// The time of the last collection.
-    case collectedAt = "collected_at"
-    /// The number of milliseconds by which the clock has advanced more than time has passed while a gateway ran.
-    case leapt
-    /// The time at which that was last noticed.
-    case leaptAt = "leapt_at"
     /// The beginning of the hour in which forgotten replicas are counted.
     case burialsSince = "burials_since"
     /// The number of those that may still be forgotten in it.
@@ -29,15 +21,17 @@ package enum MetaKey: String, CaseIterable, Sendable {
     case identityKey = "identity_key"
     /// The number of times that `/readyz` has tested writing.
     case probe
-    /// The greatest numbers of journals, of pushed records and of lines in quarantine that were given.
-    case journals, pushes, lineNumbers = "line_numbers"
+    /// The mark of a state that is the target of an unfinished copy.
+    case copying
+    /// The greatest numbers of journals, of pushed records in quarantine, and of lines there that were given.
+    case journals, pushes, lines
 
     /// Returns the key of the greatest number that was given to rows of a kind.
     package static func numbers(of kind: RowKind) -> Self {
         switch kind {
         case .journal: .journals
-        case .push: .pushes
-        default: .lineNumbers
+        case .line: .lines
+        default: .pushes
         }
     }
 

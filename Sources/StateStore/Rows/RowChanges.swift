@@ -9,7 +9,8 @@ package struct RowChanges: Sendable {
     package var rows: [RowKey: ByteRow?] = [:]
     /// The rows to add; the changes are refused if one of them is there.
     package var added: [ByteRow] = []
-    /// The rows to add; one that is there has its number raised by the new one's, the greater rank, and the new bytes.
+    /// The rows to add; one that is there keeps its number, and gets the sum of the versions, the greater rank, and the
+    /// new bytes.
     package var counted: [ByteRow] = []
     /// The chunks to write, by their numbers.
     package var chunks: [Int64: [UInt8]] = [:]

@@ -9,7 +9,7 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
     case principal = 1
     /// The head of a replica; its number is the replica's, its rank the hour of its last contact.
     case replica = 2
-    /// A cursor that was handed out; its number is the cursor, its rank the replica's number.
+    /// A cursor that was handed out; its number is the cursor, its rank the replica's number, where the rest of it is.
     case cursor = 3
     /// A principal of a user in a scope, below the user, whose number it has; its bytes are the principal's digits.
     case scope = 4
@@ -35,7 +35,8 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
     case staged = 15
     /// Chunks that are no longer used, but may still be read; its number is the time since when.
     case loose = 16
-    /// A line that could not be delivered, of all principals; its number counts how often, its rank is about the time.
+    /// A line that could not be delivered, of all principals; its version counts how often, its number is the
+    /// entry's, its rank about the time.
     case line = 17
     /// A number of the whole state.
     case meta = 18
@@ -43,8 +44,14 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
     case pushBody = 19
     /// A mapping by the backend's id, then the client's.
     case backendID = 20
-    /// A session that does not fit into its principal's head.
+    /// A session of a principal.
     case session = 21
+    /// The last move of checkpoints of a principal's sessions; its key is empty.
+    case move = 25
+    /// Cursors of a replica that its head names and has no room for; its key is the replica, then the page.
+    case recent = 23
+    /// Cursors of a replica that are older than those its head names; its key is the replica, then the last of them.
+    case older = 24
     /// A chunk of a ledger; chunks have numbers and are no rows.
     case chunk = 22
 }

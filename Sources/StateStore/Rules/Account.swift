@@ -15,7 +15,7 @@ package struct Account {
     package let owner: Int64
     /// The values that hold for all principals.
     package let setting: Setting
-    private var view: AccountView
+    private(set) var view: AccountView
     private(set) var changes = RowChanges()
     private var read: Set<RowKey> = []
     private var changedReplicas: Set<ReplicaID> = []
@@ -113,15 +113,18 @@ package struct Account {
     /// Returns a replica; nil if the principal has none of this number.
     package mutating func replica(_ id: ReplicaID) throws -> ReplicaHead? {
         let key = RowKey(.replica, of: owner, number: id.rawValue)
-        guard let head = view.replicas[id] else { throw Missing(lookups: [.row(key)]) }
+        guard let head = view.replicas[id] else { throw view.missing(of: id, owner) }
         read.insert(key)
         return head.value
     }
 
+    /// The newest cursor of the replicas that are at hand: a clock that is a little behind it is waited for.
+    var newestKnown: Cursor? { view.replicas.values.compactMap { $0.value?.newest }.max() }
+
     /// Returns all replicas in the order of their numbers.
     package mutating func allReplicas() throws -> [ReplicaHead] {
         _ = try rows(.all(.replica, of: owner))
-        return try view.replicas.keys.sorted { $0.rawValue < $1.rawValue }.compactMap { try replica($0) }
+        return try view.known.sorted { $0.rawValue < $1.rawValue }.compactMap { try replica($0) }
     }
 
     /// Changes a replica; does nothing if there is none.
@@ -165,8 +168,11 @@ extension Account {
     }
 
     /// Writes a row.
-    mutating func put(_ value: some Coded, at key: RowKey, number: Int64 = 0, rank: Int64 = 0) throws {
-        changes.rows[key] = ByteRow(key: key, number: number, rank: rank, bytes: try value.encoded())
+    mutating func put(
+        _ value: some Coded, at key: RowKey, version: Int64 = 0, number: Int64 = 0, rank: Int64 = 0
+    ) throws {
+        changes.rows[key] = ByteRow(
+            key: key, version: version, number: number, rank: rank, bytes: try value.encoded())
     }
 
     /// Deletes a row.
@@ -215,6 +221,9 @@ extension Account {
         return epochs.value ?? StateEpochs()
     }
 
+    /// Lets the changes be refused if a row is not there any more.
+    mutating func expect(_ row: ByteRow) { changes.expected[row.key] = row.version }
+
     /// Adds a row that has versions.
     mutating func expectNew(_ key: RowKey) { changes.expected[key] = 0 }
 
@@ -229,6 +238,7 @@ extension Account {
     package mutating func finish(version: () -> Int64) throws -> (changes: RowChanges, view: AccountView) {
         if changesHead { try write(RowKey(.principal, of: owner), from: view.head?.version ?? 0, to: version()) }
         for id in changedReplicas.sorted(by: { $0.rawValue < $1.rawValue }) {
+            try makePages(of: id)
             try write(
                 RowKey(.replica, of: owner, number: id.rawValue), from: view.replicas[id]?.version ?? 0, to: version())
         }
@@ -237,7 +247,15 @@ extension Account {
             changes.rows[key]??.version = version()
         }
         for key in read where changes.expected[key] == nil { changes.expected[key] = view.version(of: key) }
-        return (changes, view)
+        return (changes, view.after(changes, owner: owner))
+    }
+
+    private mutating func makePages(of id: ReplicaID) throws {
+        guard var replica = view.replicas[id]?.value else { return }
+        let now = replica.lastSeen
+        let rows = try replica.makePages(of: owner, limits: setting.limits) { nextNumber(at: now) }
+        changes.rows.merge(rows) { $1 }
+        view.replicas[id]?.value = replica
     }
 
     private mutating func write(_ key: RowKey, from old: Int64, to new: Int64) throws {
@@ -260,12 +278,14 @@ extension Account {
     }
 }
 
-/// Rows or numbers that a rule needs and that were not loaded.
+/// Rows, chunks or new numbers that a rule needs and that were not loaded.
 package struct Missing: Error {
     /// The rows.
     package var lookups: [Lookup] = []
     /// The number of further numbers of each kind.
     package var numbers: [RowKind: Int] = [:]
+    /// The numbers of chunks.
+    package var chunks: [Int64] = []
 }
 
 /// The values that hold for all principals since backups were restored.
@@ -277,9 +297,17 @@ package struct StateEpochs: Hashable, Sendable, Coded {
     /// The time up to which no ledger is exact.
     package var resyncAt: Instant = 0
 
-    static let key = RowKey(.meta, of: 0, Array("epochs".utf8))
+    /// The key of its row.
+    package static let key = RowKey(.meta, of: 0, Array("epochs".utf8))
 
     package init() {}
+
+    /// Distrusts everything that was made until a time.
+    package mutating func distrust(because restored: RestoredBackup, until time: Instant) {
+        resets += 1
+        distrustedAt = max(distrustedAt, time)
+        if restored == .state { resyncAt = max(resyncAt, time) }
+    }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(&resets)

@@ -23,10 +23,16 @@ package struct AccountView: Sendable {
     package var head: Versioned<PrincipalHead>?
     /// The replicas that were loaded.
     package var replicas: [ReplicaID: Versioned<ReplicaHead>] = [:]
+    /// The replicas whose pages have still to be loaded.
+    private var unpaged: [ReplicaID: Versioned<ReplicaHead>] = [:]
+    /// The versions of those whose pages were not there.
+    private var halves: [ReplicaID: Int64] = [:]
     /// The values that hold since backups were restored.
     package var epochs: Versioned<StateEpochs>?
     /// Numbers that were reserved for the rule, by kind.
     package var numbers: [RowKind: [Int64]] = [:]
+    /// The chunks that were loaded; nil for those that are not there.
+    package var chunks: [Int64: [UInt8]?] = [:]
     /// The rows that were loaded.
     package var answers: [Lookup: [ByteRow]] = [:]
 
@@ -37,7 +43,7 @@ package struct AccountView: Sendable {
     func knows(_ lookup: Lookup) -> Bool {
         if case .row(let key) = lookup {
             if key.kind == .principal { return head != nil }
-            if let replica = key.replica { return replicas[replica] != nil }
+            if let replica = key.replica { return replicas[replica] != nil || unpaged[replica] != nil }
             if key == StateEpochs.key { return epochs != nil }
         }
         return answers[lookup] != nil
@@ -60,9 +66,38 @@ package struct AccountView: Sendable {
             }
             if let id = row.key.replica, replicas[id] == nil {
                 // A damaged head stops its device, which is then unknown, and not the others.
-                replicas[id] = Versioned(try? ReplicaHead(decoding: row.bytes), version: row.version)
+                let head = Versioned(try? ReplicaHead(decoding: row.bytes), version: row.version)
+                if head.value?.pages.isEmpty ?? true { replicas[id] = head } else { unpaged[id] = head }
             }
         }
+        for (id, var head) in unpaged {
+            let isLookup = lookup == Self.pages(of: id, owner)
+            guard isLookup || rows.contains(where: { $0.key.kind == .recent }) else { continue }
+            let isWhole = (try? head.value?.take(pages: rows)) ?? false
+            if isWhole { replicas[id] = head }
+            guard isLookup, !isWhole else {
+                if isWhole { unpaged[id] = nil }
+                continue
+            }
+            unpaged[id] = nil
+            // The pages may be of another moment than the head, which is loaded again. If it is the same then, it is
+            // damaged.
+            if halves[id] == head.version { replicas[id] = Versioned(nil, version: head.version) }
+            halves[id] = head.version
+        }
+    }
+
+    /// The replicas that were loaded, at least in part.
+    var known: Set<ReplicaID> { Set(replicas.keys).union(unpaged.keys).union(halves.keys) }
+
+    /// Returns what is still to be loaded for a replica.
+    func missing(of id: ReplicaID, _ owner: Int64) -> Missing {
+        let head = Lookup.row(RowKey(.replica, of: owner, number: id.rawValue))
+        return Missing(lookups: [unpaged[id] == nil ? head : Self.pages(of: id, owner)])
+    }
+
+    private static func pages(of id: ReplicaID, _ owner: Int64) -> Lookup {
+        .all(.recent, of: owner, prefix: id.rawValue.keyBytes)
     }
 
     /// Returns the version of a head.
@@ -72,11 +107,44 @@ package struct AccountView: Sendable {
         return key.replica.flatMap { replicas[$0]?.version } ?? 0
     }
 
-    /// Returns the view without what only heads guard.
-    package var heads: AccountView {
+    /// Returns the part of the view that stays true as long as nobody changes the principal: its heads and single rows.
+    package func kept(of owner: Int64) -> AccountView {
         var view = self
-        view.answers = [:]
-        view.numbers = [:]
+        view.answers = answers.filter { lookup, _ in
+            switch lookup {
+            case .row(let key), .replica(let key): key.owner == owner
+            default: false
+            }
+        }
+        (view.numbers, view.chunks) = ([:], [:])
+        return view
+    }
+
+    /// The bytes that the view takes in memory, about.
+    package var weight: Int {
+        let rows = answers.values.joined().reduce(2_000) { $0 + 200 + $1.bytes.count }
+        return replicas.values.reduce(rows) { $0 + ($1.value?.weight ?? 0) }
+    }
+
+    /// Returns the view as changes leave it.
+    func after(_ changes: RowChanges, owner: Int64) -> AccountView {
+        var view = kept(of: owner)
+        for (lookup, rows) in view.answers {
+            switch lookup {
+            case .row(let key):
+                if let row = changes.rows[key] { view.answers[lookup] = row.map { [$0] } ?? [] }
+                if changes.increments[key] != nil || changes.floors[key] != nil { view.answers[lookup] = nil }
+            case .replica(let key):
+                // Its head is known apart; here only the cursor is looked for.
+                let isGone = changes.rows[key].map { $0 == nil } ?? false
+                view.answers[lookup] = isGone ? nil : rows.filter { $0.key == key }
+            default: break
+            }
+        }
+        for row in changes.added where row.key.kind == .cursor {
+            view.answers[.row(row.key)] = nil
+            view.answers[.replica(namedBy: row.key)] = [row]
+        }
         return view
     }
 }

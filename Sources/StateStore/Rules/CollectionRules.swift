@@ -12,8 +12,9 @@ package enum CollectionRules {
         guard try account.head() != nil else { return collected }
         collected.receipts = try ReceiptRules.collect(at: retention.now, in: &account)
         for var replica in try account.allReplicas() {
-            collected.undos += try collectUndos(&replica, retention, in: &account)
-            collected.siblings += try collectSiblings(&replica, retention, in: &account)
+            let layers = try collectLayers(&replica, retention, in: &account)
+            collected.undos += layers.undos
+            collected.siblings += layers.siblings
             try account.put(replica)
         }
         collected.notes = try NoteRules.collect(account.allReplicas(), retention, in: &account)
@@ -37,43 +38,59 @@ package enum CollectionRules {
         let isGone =
             head.lastSeen < retention.seenBefore && head.receipts.isEmpty && head.notes == 0
             && head.idSequence == 0 && head.replicas == 0 && head.quarantined == 0 && head.openJournals.isEmpty
-        guard isGone, try account.head()?.sessions.isEmpty == true else { return collected }
+        guard isGone, try account.rows(.session).isEmpty else { return collected }
         guard try account.rows(.journal).isEmpty, try account.rows(.loose).isEmpty else { return collected }
-        for row in try account.rows(.refusal) { account.delete(row.key) }
-        // The greatest cursor ever handed out must not become smaller when its principal is forgotten.
-        if let newest = head.newestGone { account.raise(.newestCursor, to: newest.rawValue) }
+        for kind in [RowKind.refusal, .move] {
+            for row in try account.rows(kind) { account.delete(row.key) }
+        }
         try account.removeHead()
         collected.principals = 1
         return collected
     }
 
-    /// Deletes old undos, but only of cursors that are in the base.
-    private static func collectUndos(
-        _ replica: inout ReplicaHead, _ retention: Retention, in account: inout Account
-    ) throws -> Int {
-        guard let compacted = replica.ledger.compacted else { return 0 }
-        let gone = replica.ledger.undos.filter {
-            $0.cursor.rawValue < retention.undoCursorsBefore && $0.cursor <= compacted
-        }
-        guard let newest = gone.map(\.cursor).max() else { return 0 }
-        try LedgerRules.loosen(gone.flatMap(\.chunks), at: retention.now, in: &account)
-        let ids = Set(gone.map(\.id))
-        replica.ledger.undos.removeAll { ids.contains($0.id) }
-        replica.ledger.horizon = max(replica.ledger.horizon ?? newest, newest)
-        return gone.count
-    }
+    /// The most pages of older cursors of a replica that a collection looks at in one step.
+    private static let maximumPages = 64
 
-    /// Deletes the deltas of cursors without which their replica has gone on.
-    private static func collectSiblings(
+    /// Deletes old undos, and the deltas of cursors without which their replica has gone on.
+    private static func collectLayers(
         _ replica: inout ReplicaHead, _ retention: Retention, in account: inout Account
-    ) throws -> Int {
-        guard let tip = replica.tip else { return 0 }
-        let siblings = replica.cursors.filter {
-            $0.delta != nil && !$0.isConfirmed && $0.cursor.rawValue < retention.undoCursorsBefore && $0.parent != tip
+    ) throws -> (undos: Int, siblings: Int) {
+        let before = retention.undoCursorsBefore
+        var (loose, horizon): ([LedgerLayer], Cursor?) = ([], nil)
+        var (undos, siblings) = (0, 0)
+        func collect(_ cursor: inout StoredCursor, isOlder: Bool, tip: Cursor?) {
+            guard cursor.cursor.rawValue < before else { return }
+            if let undo = cursor.undo {
+                loose.append(undo)
+                horizon = max(horizon ?? cursor.cursor, cursor.cursor)
+                undos += 1
+                cursor.undo = nil
+            }
+            guard let delta = cursor.delta, let tip, !cursor.isConfirmed, isOlder || cursor.parent != tip else {
+                return
+            }
+            loose.append(delta)
+            siblings += 1
+            (cursor.delta, cursor.below, cursor.isExact) = (nil, nil, false)
         }
-        let layers = siblings.compactMap { replica.dropDelta(of: $0.cursor, below: nil) }
-        try LedgerRules.loosen(layers.flatMap(\.chunks), at: retention.now, in: &account)
-        return siblings.count
+        if replica.older.ledgerBytes > 0 {
+            let pages = replica.olderPages(account.owner, from: replica.ledger.horizon, limit: maximumPages)
+            for row in try account.rows(pages) {
+                var page = try CursorPage(decoding: row.bytes)
+                // The cursors of a page go together.
+                guard let last = page.cursors.last, last.cursor.rawValue < before else { break }
+                let old = page
+                for index in page.cursors.indices { collect(&page.cursors[index], isOlder: true, tip: replica.tip) }
+                if page != old { try account.put(page, at: row.key) }
+            }
+            replica.older.ledgerBytes -= loose.reduce(0) { $0 + $1.bytes }
+        }
+        for index in replica.cursors.indices {
+            collect(&replica.cursors[index], isOlder: false, tip: replica.tip)
+        }
+        try LedgerRules.loosen(loose, at: retention.now, in: &account)
+        replica.ledger.horizon = [replica.ledger.horizon, horizon].compactMap { $0 }.max()
+        return (undos, siblings)
     }
 
     /// Deletes cursors that a later, confirmed one replaces, and on which no ledger rests.
@@ -82,13 +99,28 @@ package enum CollectionRules {
     ) throws -> Int {
         guard let confirmed = replica.cursors.last(where: \.isConfirmed)?.cursor else { return 0 }
         let compacted = replica.ledger.compacted
-        let gone = replica.cursors.filter {
-            $0.cursor.rawValue < before && $0.delta == nil && $0.cursor != compacted && $0.cursor < confirmed
+        func isGone(_ cursor: StoredCursor) -> Bool {
+            cursor.cursor.rawValue < before && cursor.delta == nil && cursor.cursor != compacted
+                && cursor.cursor < confirmed
         }
+        var gone: [StoredCursor] = []
+        if replica.older.count > 0 {
+            for row in try account.rows(replica.olderPages(account.owner, limit: maximumPages)) {
+                guard let row = account.changes.rows[row.key] ?? row else { continue }
+                let page = try CursorPage(decoding: row.bytes).cursors
+                guard page.allSatisfy(isGone) else { continue }
+                account.delete(row.key)
+                replica.older.count -= page.count
+                replica.older.ledgerBytes -= page.reduce(0) { $0 + $1.ledgerBytes }
+                gone += page
+            }
+        }
+        gone += replica.cursors.filter(isGone)
         guard let newest = gone.last?.cursor else { return 0 }
-        replica.cursors.removeAll {
-            $0.cursor.rawValue < before && $0.delta == nil && $0.cursor != compacted && $0.cursor < confirmed
-        }
+        replica.cursors.removeAll(where: isGone)
+        let undos = gone.filter { $0.undo != nil }
+        try LedgerRules.loosen(undos.flatMap(\.layers), at: 0, in: &account)
+        replica.ledger.horizon = [replica.ledger.horizon, undos.last?.cursor].compactMap { $0 }.max()
         for cursor in gone { account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue)) }
         try account.withKnownHead { head in
             head.newestGone = [head.newestGone, newest].compactMap { $0 }.max()
@@ -100,6 +132,7 @@ package enum CollectionRules {
     private static func collectLoose(_ retention: Retention, in account: inout Account) throws -> Int {
         var count = 0
         for row in try account.rows(.loose) where row.number < retention.stagedBefore.milliseconds {
+            guard count < account.setting.limits.collectBatch else { break }
             guard row.number > 0 else {
                 // Whoever has let them loose knew no time: their hour begins now.
                 try account.put([Int64](decoding: row.bytes), at: row.key, number: retention.now.milliseconds)
@@ -117,18 +150,20 @@ package enum CollectionRules {
     package static func erase(in account: inout Account) throws -> [RowKind: Int] {
         guard let head = try account.head() else { return [:] }
         let replicas = try account.allReplicas()
-        var counts: [RowKind: Int] = [.principal: 1, .session: head.sessions.count, .replica: replicas.count]
+        var counts: [RowKind: Int] = [.principal: 1, .replica: replicas.count]
+        let older = try account.deleteOlder(.all(.older, of: account.owner))
         for cursor in replicas.flatMap(\.cursors) {
             account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
         }
-        counts[.cursor] = replicas.reduce(0) { $0 + $1.cursors.count }
+        counts[.cursor] = replicas.reduce(older.count) { $0 + $1.cursors.count }
         for kind in RowKind.owned {
             let rows = try account.rows(kind)
             counts[kind] = rows.count
             for row in rows { account.delete(row.key) }
         }
         let loose = try account.rows(.loose).flatMap { try [Int64](decoding: $0.bytes) }
-        let chunks = replicas.flatMap(\.layers).flatMap(\.chunks).filter { $0.bytes == nil }.map(\.number) + loose
+        let layers = replicas.flatMap(\.layers) + older.flatMap(\.layers)
+        let chunks = try account.numbers(in: layers.flatMap(\.chunks)) + loose
         account.free(chunks)
         counts[.chunk] = chunks.count
         for row in try account.rows(.loose) { account.delete(row.key) }
@@ -145,6 +180,6 @@ extension RowKind {
     /// The kinds of rows that belong to a principal, apart from the heads and what only they name.
     static let owned: [RowKind] = [
         .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .pushBody, .refusal, .owed,
-        .trouble,
+        .trouble, .recent, .session, .move,
     ]
 }

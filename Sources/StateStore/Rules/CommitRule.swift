@@ -8,27 +8,18 @@ package enum CommitRule {
     /// Stores the pull; ``StateStore/commit(_:)`` explains it.
     package static func commit(_ pull: PullCommit, in account: inout Account) throws {
         let row = pull.row
-        try account.need(lookups(pull, account))
+        try account.need(try lookups(pull, account))
         try checkSizes(of: row, account.setting.limits)
         let epochs = try account.epochs()
         let before = try account.replica(row.replica)
         try checkCursor(of: pull, before, &account)
-        let epoch = account.setting.epoch
         try account.withHead(at: pull.now) { head in
-            var session = try head.session(row.session, at: pull.now)
-            guard session.generation + epochs.resets == row.generation else {
-                throw StateError.generationChanged(current: session.generation + epochs.resets)
-            }
-            if let position = pull.position {
-                session.position = StoredPosition(
-                    vector: position, epoch: epoch, resets: epochs.resets)
-            }
-            if let acceptedAt = pull.acceptedAt { session.acceptedAt = acceptedAt }
-            session.lastSeen.touch(pull.now)
-            head.sessions[row.session.rawValue] = session
+            let generation = epochs.resets + head.generation(of: row.session)
+            guard generation == row.generation else { throw StateError.generationChanged(current: generation) }
             head.lastSeen.touch(pull.now)
             guard head.idSequence == row.ids.sequence else { throw StateError.idsChanged }
         }
+        try SessionRules.touch(row.session, acceptedAt: pull.acceptedAt, at: pull.now, in: &account)
         if pull.replica == .new {
             let known = try account.rows(.named(.replica, row.replica.rawValue))
             guard known.isEmpty else { throw StateError.replicaUnknown(row.replica) }
@@ -42,11 +33,14 @@ package enum CommitRule {
         try LedgerRules.take(pull, &cursor, of: &replica, in: &account)
         replica.cursors.append(cursor)
         try account.put(replica)
+        if let position = pull.position {
+            try SessionRules.setPosition(
+                .at(position), of: row.session, syncing: replica.id, at: pull.now, in: &account)
+        }
         account.add(
             ByteRow(
                 key: RowKey(.cursor, of: account.owner, number: row.cursor.rawValue), number: row.cursor.rawValue,
                 rank: replica.id.rawValue))
-        account.raise(.newestCursor, to: row.cursor.rawValue)
         for redelivery in pull.delivered {
             try RedeliveryRules.deliver(redelivery, to: replica.id, with: row.cursor, in: &account)
         }
@@ -56,17 +50,19 @@ package enum CommitRule {
         try LineRules.add(pull.quarantined, at: pull.now, in: &account)
     }
 
-    private static func lookups(_ pull: PullCommit, _ account: Account) -> [Lookup] {
+    private static func lookups(_ pull: PullCommit, _ account: Account) throws -> [Lookup] {
         let owner = account.owner
-        return [
+        var lookups = try SessionRules.lookups(pull.row.session, owner)
+        lookups += [
             .row(RowKey(.principal, of: owner)), .row(StateEpochs.key),
             .row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)),
-            .named(.replica, pull.row.replica.rawValue),
         ]
-            + Set(pull.ledgersRead.keys).union([pull.row.replica]).map {
-                .row(RowKey(.replica, of: owner, number: $0.rawValue))
-            } + pull.delivered.map { .row(RedeliveryRules.rowKey($0, to: pull.row.replica, account.owner)) }
-            + LineRules.lookups(pull.quarantined)
+        if pull.replica == .new { lookups.append(.named(.replica, pull.row.replica.rawValue)) }
+        lookups += Set(pull.ledgersRead.keys).union([pull.row.replica]).map {
+            .row(RowKey(.replica, of: owner, number: $0.rawValue))
+        }
+        lookups += pull.delivered.map { .row(RedeliveryRules.rowKey($0, to: pull.row.replica, owner)) }
+        return lookups + LineRules.lookups(pull.quarantined)
     }
 
     /// Checks that no number is handed out twice, and that the cursors of a replica rise.

@@ -10,16 +10,22 @@ package enum ContextRule {
         of account: inout Account, session: Session, presented: Cursor?
     ) throws -> StoredPullContext {
         try account.need(
-            [.row(RowKey(.principal, of: account.owner)), .row(StateEpochs.key)] + lookups(account, presented))
+            [.row(RowKey(.principal, of: account.owner)), .row(StateEpochs.key)]
+                + SessionRules.lookups(session, account.owner) + lookups(account, presented))
         var context = StoredPullContext()
         let (head, epochs) = (try account.head(), try account.epochs())
-        let session = try key(session.rawValue, "session")
         context.session.generation = epochs.resets
         context.distrustedAt = epochs.distrustedAt
-        if let head { fill(&context, with: head, of: session, epochs: epochs, epoch: account.setting.epoch) }
+        if let head {
+            fill(&context, with: head, epochs: epochs, newestKnown: account.newestKnown)
+            context.session = SessionRow(
+                generation: epochs.resets + head.generation(of: session),
+                position: try SessionRules.position(of: session, in: &account),
+                acceptedAt: try SessionRules.acceptedAt(session, in: &account))
+        }
         guard let presented else { return context }
         let row = try account.rows(lookups(account, presented)[0]).first { $0.key.kind == .cursor }
-        guard head != nil, let row, let replica = try account.replica(ReplicaID(rawValue: row.rank)),
+        guard head != nil, let row, let replica = try account.replica(ReplicaID(rawValue: row.rank), at: presented),
             let cursor = replica[presented]
         else {
             context.belongsToAnotherPrincipal =
@@ -35,20 +41,14 @@ package enum ContextRule {
     }
 
     private static func fill(
-        _ context: inout StoredPullContext, with head: PrincipalHead, of session: String,
-        epochs: StateEpochs, epoch: Int64
+        _ context: inout StoredPullContext, with head: PrincipalHead, epochs: StateEpochs,
+        newestKnown: Cursor?
     ) {
-        context.newest = head.newestGone
+        context.newest = [head.newestGone, newestKnown].compactMap { $0 }.max()
         context.distrustedAt = max(head.distrustedAt, epochs.distrustedAt)
         context.sequence = head.noteSequence
         context.idSequence = head.idSequence
         context.hasLedgers = head.ledgers > 0
-        if let session = head.sessions[session] {
-            context.session = SessionRow(
-                generation: session.generation + epochs.resets,
-                position: session.position.flatMap { $0.isValid(epoch, epochs) ? .at($0.vector) : nil } ?? .unknown,
-                acceptedAt: session.acceptedAt)
-        }
         context.unfinished = UnfinishedPushes(
             openJournals: head.openJournals, hasScheduledRetries: head.scheduled > 0)
         context.hasReceipts = !head.receipts.isEmpty
@@ -75,9 +75,4 @@ package enum ContextRule {
         context.ledger = replica.outline(at: cursor.cursor)
         context.held = context.ledger.map { replica.counts(of: $0).mapValues(\.held) } ?? [:]
     }
-}
-
-extension StoredPosition {
-    /// Returns true if nothing has made it unknown since it was stored.
-    func isValid(_ epoch: Int64, _ epochs: StateEpochs) -> Bool { self.epoch == epoch && resets == epochs.resets }
 }

@@ -19,24 +19,34 @@ package enum LedgerRules {
                 chunks: try write(chunks, at: pull.now, in: &account), counts: counts)
         case .staged(let staged, let counts):
             let rows = try account.rows(.all(.staged, of: 0, prefix: staged.rawValue.keyBytes))
-            guard !rows.isEmpty else { throw StateError.ledgerChanged }
+            // Without its first row the layer is being collected.
+            guard rows.first?.key.key.count == 8 else { throw StateError.ledgerChanged }
             let parts = try rows.map { try StagedChunks(decoding: $0.bytes) }
             layer = LedgerLayer(
                 id: staged, cursor: pull.row.cursor, chunks: parts.flatMap(\.chunks).sorted { $0.precedes($1) },
                 counts: counts)
-            for row in rows { account.delete(row.key) }
+            for row in rows {
+                account.expect(row)
+                account.delete(row.key)
+            }
         }
-        try takeLayer(layer, &cursor, of: &replica)
+        try checkOrder(of: layer.chunks)
+        var named = layer
+        named.chunks = try account.directories(of: layer.chunks, at: pull.now)
+        takeLayer(named, &cursor, of: &replica)
+    }
+
+    private static func checkOrder(of chunks: [ChunkHead]) throws(StateError) {
+        for (chunk, next) in zip(chunks, chunks.dropFirst())
+        where chunk.table == next.table && chunk.first == next.first {
+            throw .failed("two chunks of a layer begin with the same hash")
+        }
     }
 
     /// Gives a layer to the replica: as its base if it has none, else as the delta of the new cursor.
     private static func takeLayer(
         _ layer: LedgerLayer, _ cursor: inout StoredCursor, of replica: inout ReplicaHead
-    ) throws(StateError) {
-        for (chunk, next) in zip(layer.chunks, layer.chunks.dropFirst())
-        where chunk.table == next.table && chunk.first == next.first {
-            throw .failed("two chunks of a layer begin with the same hash")
-        }
+    ) {
         cursor.isExact = true
         guard replica.ledger.base == nil else {
             if !layer.chunks.isEmpty { cursor.delta = layer }
@@ -85,36 +95,70 @@ package enum LedgerRules {
             throw StateError.replicaUnknown(merge.replica)
         }
         guard let base = replica.ledger.base, base.id == merge.base else { throw StateError.ledgerChanged }
-        let steps = replica.steps(from: merge.upTo)
-        guard let bottom = steps.last, bottom.below == bottom.cursor, bottom.cursor == replica.ledger.compacted else {
-            throw StateError.ledgerChanged
-        }
-        var loose = base.chunks.filter { merge.removed.contains($0.number) }
-        guard loose.count == merge.removed.count else { throw StateError.ledgerChanged }
+        let (steps, bottom) = replica.chain(from: merge.upTo)
+        guard let bottom, bottom == replica.ledger.compacted else { throw StateError.ledgerChanged }
+        let chunks = try account.chunks(in: base.chunks)
+        let removed = chunks.filter { merge.removed.contains($0.number) }
+        guard removed.count == merge.removed.count else { throw StateError.ledgerChanged }
+        var loose = base.chunks.filter { $0.named > 0 }.map(\.number)
+        loose += removed.filter { $0.bytes == nil }.map(\.number)
         var next = base
         next.id = LayerID(rawValue: account.nextNumber(at: now))
-        next.chunks = (base.chunks.filter { !merge.removed.contains($0.number) } + merge.added)
-            .sorted { $0.precedes($1) }
+        next.chunks = try account.directories(
+            of: (chunks.filter { !merge.removed.contains($0.number) } + merge.added).sorted { $0.precedes($1) },
+            at: now)
         for (table, count) in merge.counts { next.counts[table, default: LedgerCount()].add(count) }
         for step in steps {
-            loose += replica.dropDelta(of: step.cursor, below: step.cursor)?.chunks ?? []
+            loose += try account.numbers(in: replica.dropDelta(of: step.cursor, below: step.cursor)?.chunks ?? [])
         }
-        next.cursor = (steps.first { $0.delta != nil } ?? bottom).cursor
+        next.cursor = steps.first { $0.delta != nil }?.cursor ?? bottom
         replica.ledger.base = next
         replica.ledger.compacted = next.cursor
         replica.ledger.version += 1
-        replica.ledger.undos = (replica.ledger.undos + merge.undos).sorted { $0.cursor < $1.cursor }
+        for undo in merge.undos {
+            guard let index = replica.index(of: undo.cursor) else { throw StateError.ledgerChanged }
+            replica.cursors[index].undo = undo
+            replica.cursors[index].undo?.chunks = try account.directories(of: undo.chunks, at: now)
+        }
         try account.put(replica)
         try loosen(loose, at: now, in: &account)
+        account.needNotBeDurable()
+        guard merge.steps > 0 else { return }
+        let staged = try account.rows(.all(.staged, of: 0, prefix: merge.number.keyBytes))
+        guard staged.count == merge.steps else { throw StateError.ledgerChanged }
+        for row in staged {
+            account.expect(row)
+            account.delete(row.key)
+        }
     }
 
-    /// Lets chunks be deleted in an hour: pulls that have begun may still read them.
-    static func loosen(_ chunks: [ChunkHead], at now: Instant, in account: inout Account) throws {
-        let numbers = chunks.filter { $0.bytes == nil }.map(\.number)
-        guard !numbers.isEmpty else { return }
-        let key = RowKey(.loose, of: account.owner, number: account.nextNumber(at: now))
-        try account.put(numbers, at: key, number: now.milliseconds)
+    /// Notes the chunks that a step of a compaction has written: they are collected if no last step comes within an hour.
+    package static func stage(_ merge: inout LedgerMerge, at now: Instant, in account: inout Account) throws {
+        let chunks = account.changes.chunks.sorted { $0.key < $1.key }.map {
+            ChunkHead(table: "", first: .first, entries: 0, number: $0.key, size: $0.value.count)
+        }
+        let key = RowKey(.staged, of: 0, merge.number.keyBytes + Int64(merge.steps).keyBytes)
+        try account.put(StagedChunks(chunks), at: key, version: 1, number: now.milliseconds)
+        account.needNotBeDurable()
+        merge.steps += 1
     }
+
+    /// Lets the chunks of layers be deleted in an hour: pulls that have begun may still read them.
+    static func loosen(_ layers: [LedgerLayer], at now: Instant, in account: inout Account) throws {
+        try loosen(account.numbers(in: layers.flatMap(\.chunks)), at: now, in: &account)
+    }
+
+    private static func loosen(_ numbers: [Int64], at now: Instant, in account: inout Account) throws {
+        var rest = numbers[...]
+        while !rest.isEmpty {
+            let key = RowKey(.loose, of: account.owner, number: account.nextNumber(at: now))
+            try account.put(Array(rest.prefix(looseChunks)), at: key, number: now.milliseconds)
+            rest = rest.dropFirst(looseChunks)
+        }
+    }
+
+    /// The most chunks of a row of loose ones: a collection deletes them together.
+    private static let looseChunks = 500
 }
 
 /// The results of a compaction: the base's chunks that are replaced, what replaces them, and what undoes it.
@@ -125,6 +169,12 @@ package struct LedgerMerge: Hashable, Sendable {
     package var base: LayerID
     /// The cursor up to which everything is in the base now.
     package var upTo: Cursor
+    /// The number of its staged rows; no other merge or layer has it.
+    package var number: Int64
+    /// The number of its steps so far.
+    package var steps = 0
+    /// The version of the ledger that it was begun from.
+    package var version = 0
     /// The numbers of the base's chunks that go.
     package var removed: Set<Int64> = []
     /// The chunks that come.
@@ -135,7 +185,8 @@ package struct LedgerMerge: Hashable, Sendable {
     package var counts: [String: LedgerCount] = [:]
 
     /// Creates a merge without changes.
-    package init(replica: ReplicaID, base: LayerID, upTo: Cursor) {
+    package init(replica: ReplicaID, base: LayerID, upTo: Cursor, number: Int64) {
+        self.number = number
         self.replica = replica
         self.base = base
         self.upTo = upTo

@@ -106,6 +106,7 @@ package enum NoteRules {
         let count = min(surplus, account.setting.limits.collectBatch)
         let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: count, newest: false))
         try delete(rows, in: &account)
+        account.needNotBeDurable()
         return surplus > count
     }
 
@@ -117,6 +118,7 @@ package enum NoteRules {
         let rows = try account.rows(
             .numbered(.note, of: account.owner, after: sequence, limit: limit, newest: false))
         try delete(rows.filter { try Note(decoding: $0.bytes).isFresh }, in: &account)
+        account.needNotBeDurable()
         return rows.count < limit ? nil : rows.last?.number
     }
 
@@ -124,7 +126,6 @@ package enum NoteRules {
         guard !rows.isEmpty else { return }
         for row in rows { account.delete(row.key) }
         try account.withKnownHead { $0.notes -= rows.count }
-        account.needNotBeDurable()
     }
 
     /// Deletes the notes of a principal that stayed away, and those that all cursors with an exact ledger and every tip
@@ -133,13 +134,7 @@ package enum NoteRules {
         _ replicas: [ReplicaHead], _ retention: Retention, in account: inout Account
     ) throws -> Int {
         guard let head = try account.head(), head.notes > 0 else { return 0 }
-        let seen =
-            replicas.flatMap { replica in
-                replica.cursors.filter { cursor in
-                    replica.ledger.horizon.map { cursor.cursor >= $0 } ?? true
-                        && (cursor.isExact || replica.tip.map { cursor.cursor >= $0 } ?? true)
-                }
-            }.map(\.noted).min() ?? .max
+        let seen = try replicas.compactMap { try leastNoted($0, in: &account) }.min() ?? .max
         // Notes grow old in the order of their sequences.
         let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, newest: false))
         let gone = try rows.prefix { row in
@@ -148,5 +143,21 @@ package enum NoteRules {
         }
         try delete(Array(gone), in: &account)
         return gone.count
+    }
+
+    /// Returns the least number of notes that a cursor with an exact ledger, or one from the tip on, has seen.
+    private static func leastNoted(_ replica: ReplicaHead, in account: inout Account) throws -> Int64? {
+        func counts(_ cursor: StoredCursor) -> Bool {
+            replica.ledger.horizon.map { cursor.cursor >= $0 } ?? true
+                && (cursor.isExact || replica.tip.map { cursor.cursor >= $0 } ?? true)
+        }
+        let least = replica.cursors.filter(counts).map(\.noted).min()
+        guard replica.older.count > 0, replica.ledger.base != nil else { return least }
+        for row in try account.rows(replica.olderPages(account.owner, from: replica.ledger.horizon)) {
+            // The first of the older ones has seen the fewest.
+            guard let first = try CursorPage(decoding: row.bytes).cursors.first(where: counts) else { continue }
+            return min(least ?? first.noted, first.noted)
+        }
+        return least
     }
 }

@@ -6,17 +6,23 @@ package import SyncModel
 /// Changes replicas apart from their pulls.
 package enum ReplicaRules {
     /// Records that a cursor came back; ``StateStore/confirm(principal:cursor:at:)`` explains it.
-    package static func confirm(_ cursor: Cursor, at now: Instant, in account: inout Account) throws {
+    @discardableResult
+    package static func confirm(_ cursor: Cursor, at now: Instant, in account: inout Account) throws -> ReplicaID {
         let row = RowKey(.cursor, of: account.owner, number: cursor.rawValue)
         let found = try account.rows(.replica(namedBy: row)).first { $0.key.kind == .cursor }
-        guard let found, var replica = try account.replica(ReplicaID(rawValue: found.rank)),
-            let index = replica.index(of: cursor)
-        else { throw StateError.cursorUnknown(cursor) }
-        let stored = replica.cursors[index]
-        let isNews = !stored.isConfirmed && (replica.tip == nil || stored.parent == replica.tip)
-        guard isNews || isDue(now, after: replica.lastSeen, account.setting.limits.touchInterval) else { return }
+        guard let found, var replica = try account.replica(ReplicaID(rawValue: found.rank)) else {
+            throw StateError.cursorUnknown(cursor)
+        }
+        // An older cursor is never news.
+        let news = replica.index(of: cursor).flatMap { index in
+            let stored = replica.cursors[index]
+            return !stored.isConfirmed && (replica.tip == nil || stored.parent == replica.tip) ? index : nil
+        }
+        guard news != nil || isDue(now, after: replica.lastSeen, account.setting.limits.touchInterval) else {
+            return replica.id
+        }
         replica.lastSeen = max(replica.lastSeen, now)
-        if isNews {
+        if let index = news {
             replica.cursors[index].isConfirmed = true
             replica.tip = cursor
             if !replica.isConfirmed {
@@ -25,6 +31,7 @@ package enum ReplicaRules {
             }
         }
         try account.put(replica)
+        return replica.id
     }
 
     /// Records a replica's last action.
@@ -69,6 +76,22 @@ package enum ReplicaRules {
         try account.withReplica(id) { $0.resyncAt = max($0.resyncAt, time) }
     }
 
+    /// Sets contacts that were recorded in the future to now, for an operator who has accepted the clock.
+    package static func acceptClock(at now: Instant, in account: inout Account) throws {
+        try account.withKnownHead { head in
+            head.lastSeen = min(head.lastSeen, now)
+        }
+        for row in try account.rows(.session) {
+            var session = try StoredSession(decoding: row.bytes)
+            guard session.lastSeen > now else { continue }
+            session.lastSeen = now
+            try account.put(session, at: row.key)
+        }
+        for replica in try account.allReplicas() where replica.lastSeen > now {
+            try account.withReplica(replica.id) { $0.lastSeen = now }
+        }
+    }
+
     /// Forgets a replica with its cursors and its ledger; returns false if there is none.
     ///
     /// With `keepsChunks` pulls that run may read its chunks for another hour.
@@ -77,19 +100,22 @@ package enum ReplicaRules {
         _ id: ReplicaID, keepsChunks: Bool = true, at now: Instant, in account: inout Account
     ) throws -> Bool {
         guard let replica = try account.replica(id) else { return false }
+        let older = try account.deleteOlder(replica.olderPages(account.owner))
+        for page in replica.pages { account.delete(replica.pageKey(account.owner, page)) }
         for cursor in replica.cursors {
             account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
         }
-        let chunks = replica.layers.flatMap(\.chunks)
+        let layers = replica.layers + older.flatMap(\.layers)
         if keepsChunks {
-            try LedgerRules.loosen(chunks, at: now, in: &account)
+            try LedgerRules.loosen(layers, at: now, in: &account)
         } else {
-            account.free(chunks.filter { $0.bytes == nil }.map(\.number))
+            account.free(try account.numbers(in: layers.flatMap(\.chunks)))
         }
         try RedeliveryRules.dropAll(of: replica, in: &account)
         try TroubleRules.dropAll(of: replica, in: &account)
         try account.removeHead(of: id)
         account.increment(.replicas, by: -1)
+        if let newest = replica.newest { account.raise(.newestCursor, to: newest.rawValue) }
         try account.withKnownHead { head in
             // The greatest cursor ever handed out must not become smaller.
             head.newestGone = [head.newestGone, replica.newest].compactMap { $0 }.max()
@@ -111,7 +137,8 @@ package enum ReplicaRules {
             lastSeen: replica.lastSeen, lastResult: replica.lastResult, newest: replica.newest,
             schemaVersion: replica.schemaVersion ?? replica.pushedVersion ?? newest?.schemaVersion, tip: replica.tip,
             horizon: replica.ledger.horizon, ledger: replica.counts(of: outline),
-            ledgerBytes: replica.ledger.base == nil ? 0 : replica.layers.reduce(0) { $0 + $1.bytes },
+            ledgerBytes: replica.ledger.base == nil
+                ? 0 : replica.layers.reduce(replica.older.ledgerBytes) { $0 + $1.bytes },
             comparisons: newest?.comparisons ?? [:], acceptedAt: replica.acceptedAt,
             resyncAt: max(0, replica.resyncAt - cursorLead))
     }

@@ -5,53 +5,120 @@ package import SyncModel
 
 /// Keeps what the backend holds for the sessions of a principal.
 package enum SessionRules {
-    /// Records a session's position; an unknown one makes those of the other sessions unknown, too.
+    /// Returns the position of a session.
+    static func position(of session: Session, in account: inout Account) throws -> Position {
+        guard let stored = try stored(session, in: &account), let move = try lastMove(in: &account) else {
+            return .unknown
+        }
+        let replica = try stored.replica.flatMap { try account.replica(ReplicaID(rawValue: $0)) }
+        let position = stored.replica == nil ? stored.position : replica?.position
+        guard let position, position.move == move.number, position.session == session.rawValue else { return .unknown }
+        return .at(position.vector)
+    }
+
+    /// Records a session's position, in the head of the replica that syncs under it, if there is one.
+    ///
+    /// An unknown position is the beginning of a move: those of the other sessions are unknown from then on.
     package static func setPosition(
-        _ position: Position, of session: Session, at now: Instant, in account: inout Account
+        _ position: Position, of session: Session, syncing replica: ReplicaID?, at now: Instant,
+        in account: inout Account
     ) throws {
         if let vector = position.vector, Netstrings.encode(vector).count > account.setting.limits.vectorBytes {
             throw StateError.tooLarge("checkpoint vector")
         }
-        let (epochs, epoch) = (try account.epochs(), account.setting.epoch)
-        try account.withHead(at: now) { head in
-            if position == .unknown { head.forgetPositions(except: session) }
-            try change(session, in: &head, at: now) { session in
-                let known = session.position.flatMap { $0.isValid(epoch, epochs) ? $0.vector : nil }
-                guard known != position.vector else { return }
-                session.position = position.vector.map {
-                    StoredPosition(vector: $0, epoch: epoch, resets: epochs.resets)
-                }
-                session.lastSeen = max(session.lastSeen, now)
-            }
+        try account.withHead(at: now) { _ in }
+        var move = try lastMove(in: &account)
+        // A move always gets a new number: whatever others note at the same moment, they note it under an old one.
+        if position == .unknown || move == nil {
+            let next = LastMove(
+                number: account.nextNumber(at: now), epoch: account.setting.epoch, resets: try account.epochs().resets)
+            try account.put(next, at: moveKey(account.owner))
+            move = next
         }
+        let stored = position.vector.map { StoredPosition(session: session, vector: $0, move: move?.number ?? 0) }
+        try change(session, at: now, in: &account) { session in
+            session.replica = replica?.rawValue
+            session.position = replica == nil ? stored : nil
+        }
+        if let replica { try account.withReplica(replica) { $0.position = stored } }
+    }
+
+    /// Makes the positions of all sessions unknown.
+    package static func forgetPositions(in account: inout Account) { account.delete(moveKey(account.owner)) }
+
+    private static func moveKey(_ owner: Int64) -> RowKey { RowKey(.move, of: owner) }
+
+    private static func sessionKey(_ session: Session, _ owner: Int64) throws(StateError) -> RowKey {
+        RowKey(.session, of: owner, Array(try key(session.rawValue, "session").utf8))
+    }
+
+    private static func lastMove(in account: inout Account) throws -> LastMove? {
+        let move = try account.value(moveKey(account.owner), as: LastMove.self)?.value
+        guard let move, move.epoch == account.setting.epoch else { return nil }
+        return move.resets == (try account.epochs().resets) ? move : nil
+    }
+
+    /// Returns the lookups that say what is known of a session.
+    static func lookups(_ session: Session, _ owner: Int64) throws(StateError) -> [Lookup] {
+        [.row(moveKey(owner)), .row(try sessionKey(session, owner))]
+    }
+
+    private static func stored(_ session: Session, in account: inout Account) throws -> StoredSession? {
+        try account.value(sessionKey(session, account.owner), as: StoredSession.self)?.value
+    }
+
+    /// Returns when the backend last accepted the credential of a session.
+    static func acceptedAt(_ session: Session, in account: inout Account) throws -> Instant? {
+        try stored(session, in: &account)?.acceptedAt
+    }
+
+    /// Records that a session is used, and that the backend has just accepted its credential if `acceptedAt` says so.
+    static func touch(
+        _ session: Session, acceptedAt: Instant? = nil, at now: Instant, in account: inout Account
+    ) throws {
+        try change(session, at: now, in: &account) { $0.acceptedAt = acceptedAt ?? $0.acceptedAt }
+    }
+
+    private static func change(
+        _ session: Session, at now: Instant, in account: inout Account, _ body: (inout StoredSession) -> Void
+    ) throws {
+        let known = try stored(session, in: &account)
+        var stored = known ?? StoredSession(lastSeen: now)
+        body(&stored)
+        stored.lastSeen.touch(now)
+        if stored != known { try account.put(stored, at: sessionKey(session, account.owner)) }
     }
 
     /// Raises the generation and forgets the positions; returns the new generation.
     package static func raiseGeneration(
         of session: Session, at now: Instant, in account: inout Account
     ) throws -> Int {
-        let epochs = try account.epochs()
+        forgetPositions(in: &account)
+        try touch(session, at: now, in: &account)
+        let resets = try account.epochs().resets
         return try account.withHead(at: now) { head in
-            head.forgetPositions(except: session)
-            return try change(session, in: &head, at: now) { session in
-                session.generation += 1
-                session.position = nil
-                session.lastSeen = max(session.lastSeen, now)
-                return session.generation + epochs.resets
+            head.sessionResets[try key(session.rawValue, "session"), default: 0] += 1
+            if head.sessionResets.count > maximumResets {
+                // What is no longer known of single sessions holds for all of them.
+                head.resets += head.sessionResets.values.max() ?? 0
+                head.sessionResets = [:]
             }
+            return resets + head.generation(of: session)
         }
     }
 
+    /// The most sessions of a principal whose own resets are kept.
+    private static let maximumResets = 32
+
     /// Records when the backend accepted the credential, at most once in the interval.
     package static func markAccepted(_ session: Session, at now: Instant, in account: inout Account) throws {
-        let limits = account.setting.limits
-        try account.withHead(at: now) { head in
-            try change(session, in: &head, at: now) { session in
-                if let accepted = session.acceptedAt, !limits.isAcceptanceDue(now, after: accepted) { return }
-                session.acceptedAt = now
-                session.lastSeen = max(session.lastSeen, now)
-            }
+        if let known = try acceptedAt(session, in: &account),
+            !account.setting.limits.isAcceptanceDue(now, after: known)
+        {
+            return
         }
+        try account.withHead(at: now) { _ in }
+        try touch(session, acceptedAt: now, at: now, in: &account)
     }
 
     /// Distrusts what the principal's devices have got so far, as ``StateStore/distrust(because:of:at:)`` explains.
@@ -60,38 +127,30 @@ package enum SessionRules {
         let replicas = try account.allReplicas()
         let newest = (replicas.compactMap(\.newest) + [head.newestGone].compactMap { $0 }).max()
         let time = max(head.distrustedAt, now + account.setting.cursorLead, newest?.time ?? 0)
+        forgetPositions(in: &account)
         try account.withKnownHead { head in
             head.distrustedAt = time
-            for session in head.sessions.keys {
-                head.sessions[session]?.generation += 1
-                head.sessions[session]?.position = nil
-            }
+            head.resets += 1
         }
         guard restored == .state else { return }
         for replica in replicas { try account.withReplica(replica.id) { $0.resyncAt = max($0.resyncAt, time) } }
     }
 
-    /// Deletes the sessions that were not seen for long and that no cursor needs.
+    /// Deletes the sessions that were not seen for long and that no cursor at hand needs; returns their number.
+    ///
+    /// Their generations stay known.
     static func collect(
         _ replicas: [ReplicaHead], before: Instant, in account: inout Account
     ) throws -> Int {
-        guard let head = try account.head() else { return 0 }
-        let named = replicas.reduce(into: Set<Session>()) { $0.formUnion($1.sessions) }
-        let gone = head.sessions.filter {
-            $0.value.lastSeen < before && !named.contains(Session(rawValue: $0.key))
+        let named = replicas.reduce(into: Set<RowKey>()) { named, replica in
+            for session in replica.sessions {
+                if let row = try? sessionKey(session, account.owner) { named.insert(row) }
+            }
         }
-        guard !gone.isEmpty else { return 0 }
-        try account.withKnownHead { head in for session in gone.keys { head.sessions[session] = nil } }
+        let gone = try account.rows(.session).filter { row in
+            try StoredSession(decoding: row.bytes).lastSeen < before && !named.contains(row.key)
+        }
+        for row in gone { account.delete(row.key) }
         return gone.count
-    }
-
-    private static func change<T>(
-        _ session: Session, in head: inout PrincipalHead, at now: Instant,
-        _ body: (inout StoredSession) throws -> T
-    ) throws -> T {
-        var stored = try head.session(session, at: now)
-        let result = try body(&stored)
-        head.sessions[session.rawValue] = stored
-        return result
     }
 }

@@ -15,11 +15,14 @@ extension PushMachine {
     }
 
     mutating func noteHeld(_ course: PushCourse, _ action: PushAction) -> PushAction {
-        guard case .stream = course.sending, query.notes, applied > 0 else {
-            return quarantine(course, action)
-        }
+        guard case .stream = course.sending, query.notes, applied > 0 else { return quarantine(course, action) }
         state = .notingHeld(course, action)
         return .noteHeld(taken)
+    }
+
+    /// True if the receipt is saved right after the note of what the backend has, so that one transaction can write both.
+    package var savesReceiptNext: Bool {
+        if case .notingHeld(_, .saveReceipt) = state { rejected.isEmpty } else { false }
     }
 
     /// Quarantines what was refused: durable before anybody can hear that it was taken, from a receipt too.

@@ -108,9 +108,8 @@ extension PushMachine {
         var pause: Int64?
         if let delay = calls.delay {
             pause = course.patience.pause(delay.after, query)
-            guard pause != nil else {
-                return end(course, .fail(calls.unknown.isEmpty ? .busy : .unknownOutcome, applied: applied))
-            }
+            let failure: PushFailure = calls.unknown.isEmpty ? .busy : .unknownOutcome
+            guard pause != nil else { return end(course, .fail(failure, applied: applied)) }
         }
         calls.gather()
         return advance(course, calls, pause: pause)

@@ -195,9 +195,7 @@ package struct PushMachine: SyncMachine, Sendable {
         switch state {
         case .sending(var course):
             guard case .stream(var stream) = course.sending else { return fail(.unknownOutcome) }
-            guard stream.attempt < query.attempts else {
-                return end(course, .fail(.unknownOutcome, applied: applied))
-            }
+            guard stream.attempt < query.attempts else { return end(course, .fail(.unknownOutcome, applied: applied)) }
             let pause = query.backoff << Int64(min(stream.attempt, 6))
             stream.attempt += 1
             course.sending = .stream(stream)

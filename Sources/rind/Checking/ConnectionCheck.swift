@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Curl
 import Foundation
 import Gateway
@@ -102,11 +103,6 @@ struct ConnectionCheck {
         guard let version = try await SQLiteStateStore.inspect(path: path, options: options) else {
             return newState(path)
         }
-        let known = SchemaMigration.sqlite.last?.number ?? version
-        guard version == known else {
-            return CheckFinding(
-                .ok, "\(path) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
-        }
         try await configuration.closing(try await SQLiteStateStore.open(path: path, options: options)) {
             try await $0.check(thoroughly: true)
         }
@@ -120,7 +116,7 @@ struct ConnectionCheck {
         case .empty:
             return CheckFinding(.ok, "there is no state in \(location) yet; 'rind serve' will make it", of: "state")
         case .older(let version):
-            let known = options.migrations.last?.number ?? version
+            let known = PostgresStateStore.steps.last ?? version
             return CheckFinding(
                 .ok, "\(location) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
         case .usable(let version):

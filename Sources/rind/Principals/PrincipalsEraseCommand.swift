@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import JSONBytes
 import SQLiteState
@@ -59,10 +60,10 @@ struct PrincipalsEraseCommand: AsyncParsableCommand {
 /// The report of an erasure.
 private struct Erasure: StateReport {
     let principal: String
-    var tables: [CopiedTable: Int] = [:]
+    var tables: [String: Int] = [:]
 
     private var rows: [(name: String, count: Int)] {
-        tables.map { ($0.key.rawValue, $0.value) }.sorted { $0.name < $1.name }
+        tables.map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
     var lines: [String] {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import Gateway
 import GatewayConfig
@@ -63,7 +64,7 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
 
     /// Schedules full comparisons for the replicas to which the lines should have gone; returns the number of replicas.
     private func compare(
-        _ lines: [Int64], in store: any CommandState, configuration: GatewayConfig.Configuration
+        _ lines: [Int64], in store: CommandState, configuration: GatewayConfig.Configuration
     ) async throws -> Int {
         guard !lines.isEmpty else { return 0 }
         guard configuration.ledger.mode == .full else {

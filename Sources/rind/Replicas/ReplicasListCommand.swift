@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import JSONBytes
 import SQLiteState
@@ -69,7 +70,7 @@ struct ReplicasListCommand: AsyncParsableCommand {
     }
 
     /// Ends the list, because no replica is behind one that has been removed: its last contact went with it.
-    private static func require(_ replica: ReplicaID, in store: any CommandState) async throws {
+    private static func require(_ replica: ReplicaID, in store: CommandState) async throws {
         let before = ReplicaID(rawValue: max(1, replica.rawValue) - 1)
         guard try await store.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }
         throw CommandFailure(

@@ -20,7 +20,7 @@ struct StateArguments: ParsableArguments {
     /// Runs a command on the state and prints what comes of it, as text or as JSON.
     func run(
         for purpose: SQLiteStateStore.Purpose,
-        _ body: (any CommandState, GatewayConfig.Configuration) async throws -> any StateReport
+        _ body: (CommandState, GatewayConfig.Configuration) async throws -> any StateReport
     ) async throws {
         try await run { configuration in
             try await configuration.withState(for: purpose) { try await body($0, configuration) }
@@ -29,7 +29,7 @@ struct StateArguments: ParsableArguments {
 
     /// Runs a command that opens the state as a gateway does, which no gateway may do meanwhile.
     func runAsGateway(
-        _ body: (any CommandState, GatewayConfig.Configuration) async throws -> any StateReport
+        _ body: (CommandState, GatewayConfig.Configuration) async throws -> any StateReport
     ) async throws {
         try await run { configuration in
             try await configuration.closing(try await configuration.openState(logger: .silent)) {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Foundation
 import GatewayConfig
 import Logging
@@ -12,28 +13,11 @@ import StateStore
 import SyncModel
 
 /// A state with all that the commands ask of it.
-typealias CommandState = InspectableStore & JournalAdmin & ClockAcceptingStore & KeyMarkingStore
-
-/// A state whose operator can accept a clock that is behind it.
-protocol ClockAcceptingStore: StateStore {
-    /// Lets cursors run ahead of the clock from the next opening on; returns by how many milliseconds.
-    func acceptClock(at now: Instant) async throws -> Int64
-}
-
-/// A state that knows under which identity key it was written.
-protocol KeyMarkingStore: StateStore {
-    /// Returns the mark of the key; nil if no gateway has set one yet.
-    func keyMark() async throws -> Int64?
-    /// Sets the mark of the key; one that is there stays unless it is replaced.
-    func setKeyMark(_ mark: Int64, replaces: Bool) async throws
-}
-
-extension SQLiteStateStore: ClockAcceptingStore, KeyMarkingStore {}
-extension PostgresStateStore: ClockAcceptingStore, KeyMarkingStore {}
+typealias CommandState = AccountStore
 
 extension Configuration {
     /// Opens the state for a gateway: creates it and brings its schema up to date if necessary.
-    func openState(report: (@Sendable (StateEvent) -> Void)? = nil, logger: Logger) async throws -> any CommandState {
+    func openState(report: (@Sendable (StateEvent) -> Void)? = nil, logger: Logger) async throws -> CommandState {
         switch state.url {
         case .sqlite(let path, _):
             var options = sqliteOptions
@@ -48,7 +32,7 @@ extension Configuration {
 
     /// Opens the state beside gateways that may be running, passes it to the body, and always closes it.
     func withState<R>(
-        for purpose: SQLiteStateStore.Purpose, _ body: (any CommandState) async throws -> R
+        for purpose: SQLiteStateStore.Purpose, _ body: (CommandState) async throws -> R
     ) async throws -> R {
         switch state.url {
         case .sqlite(let path, _):
@@ -62,7 +46,7 @@ extension Configuration {
 
     /// Passes a state to the body, and closes it whatever happens.
     func closing<R>(
-        _ store: any CommandState, after body: (any CommandState) async throws -> R
+        _ store: CommandState, after body: (CommandState) async throws -> R
     ) async throws -> R {
         let result: Result<R, any Error>
         do { result = .success(try await body(store)) } catch { result = .failure(error) }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import Curl
 import Foundation
@@ -16,7 +17,7 @@ import SyncModel
 /// The parts of a running gateway, except its server.
 struct GatewayParts {
     let configuration: Configuration
-    let store: any CommandState
+    let store: CommandState
     let reactor: CurlReactor
     /// The way to the backend for what passes through.
     let passThrough: PassThroughReactors
@@ -61,7 +62,7 @@ struct GatewayParts {
 
     /// Refuses a state that was written under another identity key, in which no device would be recognised.
     private static func checkKey(
-        _ store: any CommandState, of configuration: Configuration, logger: Logger
+        _ store: CommandState, of configuration: Configuration, logger: Logger
     ) async throws {
         let own = SyncGateway.keyMark(of: configuration)
         guard try await store.keyMark() != own else { return }
@@ -94,7 +95,7 @@ struct GatewayParts {
     }
 
     /// The location of the state: a file's whole path, or a database without secrets.
-    var stateLocation: String { (store as? SQLiteStateStore)?.path ?? configuration.stateLocation }
+    var stateLocation: String { configuration.stateLocation }
 
     /// The name of this gateway among the holders of leases.
     var leaseHolder: String { gateway.leaseHolder }

@@ -40,7 +40,7 @@ struct MigrateCommand: AsyncParsableCommand {
             case .empty: break
             case .older(let version), .usable(let version): found = version
             }
-            let due = options.migrations.map(\.number).filter { $0 > found }
+            let due = PostgresStateStore.steps.filter { $0 > found }
             let done = dryRun || due.isEmpty ? [] : try await PostgresStateStore.migrate(options, logger: .silent)
             return MigrationReport(location: configuration.stateLocation, found: found, due: due, done: done)
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import Gateway
 import GatewayConfig
@@ -37,7 +38,7 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
     }
 
     private static func accept(
-        _ store: any CommandState, at now: Instant, isWanted: Bool
+        _ store: CommandState, at now: Instant, isWanted: Bool
     ) async throws -> ClockAcceptance {
         let newest = try await store.newestCursor()?.time ?? 0
         let lag = newest.milliseconds(since: now + store.cursorLead)

@@ -62,17 +62,17 @@ struct StateCopyCommand: AsyncParsableCommand {
         }
     }
 
-    private func openSource() async throws -> any CopySource {
+    private func openSource() async throws -> any ByteStore {
         switch try CopyLocation(from) {
-        case .sqlite(let path): try await SQLiteStateCopy.openSource(path: path)
-        case .postgres(let url): try await PostgresStateCopy.openSource(options(url), logger: .silent)
+        case .sqlite(let path): try await SQLiteStateStore.openBytes(path: path, creates: false)
+        case .postgres(let url): try await PostgresStateStore.openBytes(options(url), creates: false, logger: .silent)
         }
     }
 
-    private func openTarget() async throws -> any CopyTarget {
+    private func openTarget() async throws -> any ByteStore {
         switch try CopyLocation(to) {
-        case .sqlite(let path): try await SQLiteStateCopy.openTarget(path: path)
-        case .postgres(let url): try await PostgresStateCopy.openTarget(options(url), logger: .silent)
+        case .sqlite(let path): try await SQLiteStateStore.openBytes(path: path, creates: true)
+        case .postgres(let url): try await PostgresStateStore.openBytes(options(url), creates: true, logger: .silent)
         }
     }
 
@@ -86,7 +86,7 @@ struct StateCopyCommand: AsyncParsableCommand {
         return options
     }
 
-    private func copy(from source: any CopySource) async throws -> CopyReport {
+    private func copy(from source: any ByteStore) async throws -> CopyReport {
         let target = try await openTarget()
         let result: Result<CopyReport, any Error>
         do {
@@ -146,7 +146,7 @@ private enum CopyLocation {
 private struct CopyReport: StateReport {
     let source: String
     let target: String
-    let counts: [(table: CopiedTable, rows: Int)]
+    let counts: [(table: ByteTableName, rows: Int)]
 
     private var total: Int { counts.reduce(0) { $0 + $1.rows } }
 

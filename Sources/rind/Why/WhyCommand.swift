@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import GatewayConfig
 import SQLiteState
@@ -67,7 +68,7 @@ struct WhyCommand: AsyncParsableCommand {
 
     /// Finds the replica, or the only one of its principal.
     private func device(
-        in store: any CommandState, _ configuration: GatewayConfig.Configuration
+        in store: CommandState, _ configuration: GatewayConfig.Configuration
     ) async throws -> ReplicaRow {
         if let replica { return try await ReplicaName(validating: replica).find(in: store) }
         let principal = try await owner.find(in: store, configuration)

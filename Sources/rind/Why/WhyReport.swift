@@ -83,7 +83,7 @@ struct WhyReport {
 extension WhyReport {
     /// Looks a record up in all that the state keeps about a replica.
     init(
-        _ id: String, in table: Table, of row: ReplicaRow, configuration: Configuration, store: any CommandState
+        _ id: String, in table: Table, of row: ReplicaRow, configuration: Configuration, store: CommandState
     ) async throws {
         self.row = row
         self.table = table

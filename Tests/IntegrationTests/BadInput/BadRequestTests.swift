@@ -17,13 +17,13 @@ import Testing
             var device = try await stack.device()
             for _ in 0..<2 { try await device.sync() }
             let cursor = try #require(device.model.lastPulledAt.map { Int64($0) })
-            let before = try StateDump(path: stack.statePath, tables: StateDump.allTables)
+            let before = try StateDump(path: stack.statePath, kinds: StateDump.allKinds)
             let records = try await stack.backend.records()
             stack.backend.clearRequests()
 
             try await body(stack, cursor)
 
-            #expect(try StateDump(path: stack.statePath, tables: StateDump.allTables) == before)
+            #expect(try StateDump(path: stack.statePath, kinds: StateDump.allKinds) == before)
             #expect(try await stack.backend.records() == records)
             #expect(!stack.backend.requests.contains { $0.path.hasPrefix("/sync") })
             #expect(try await stack.send("GET", "/readyz").status == 200)

@@ -23,7 +23,8 @@ import Testing
             let seen = statements.withLockedValue(\.self)
             return (
                 seen.count { $0.hasPrefix("BEGIN IMMEDIATE") },
-                seen.count { $0.hasPrefix("UPDATE session") && $0.contains("accepted_at") }
+                // Each use of a session is noted in its row, at most once a day; an acceptance, once an hour.
+                seen.count { $0.hasPrefix("INSERT INTO entry") && $0.contains("VALUES (?1, 21,") }
             )
         }
     }

@@ -50,13 +50,13 @@ import Testing
             for token in ["ada-token", "device-a", "ada-token", "device-a", "ada-token", "device-a"] {
                 cursors[token] = try PulledChanges(await stack.sendPull(cursors[token], token: token)).cursor
             }
-            let before = try StateDump(path: stack.statePath, tables: StateDump.allTables)
+            let before = try StateDump(path: stack.statePath, kinds: StateDump.allKinds)
             let lists = stack.backend.count("GET", "/sync/ack")
             for token in ["ada-token", "device-a", "ada-token", "device-a"] {
                 let idle = try PulledChanges(await stack.sendPull(cursors[token], token: token))
                 #expect(idle.isEmpty && idle.cursor == cursors[token])
             }
-            #expect(try StateDump(path: stack.statePath, tables: StateDump.allTables) == before)
+            #expect(try StateDump(path: stack.statePath, kinds: StateDump.allKinds) == before)
             #expect(stack.backend.count("GET", "/sync/ack") == lists)
         }
     }

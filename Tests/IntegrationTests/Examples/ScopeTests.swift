@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import GatewayTesting
+import StateStore
+import SyncModel
 import Testing
 
 /// Apps whose syncs are about one project or farm of several: the examples `projects.ini` and `farms.ini` as they are,
@@ -209,13 +210,8 @@ struct ScopeTests {
 
         /// The scopes of all principals in the state, sorted.
         func principals() throws -> [String] {
-            var configuration = GRDB.Configuration()
-            configuration.readonly = true
-            let queue = try DatabaseQueue(path: "\(directory)/state.db", configuration: configuration)
-            defer { try? queue.close() }
-            return try queue.read {
-                try String.fetchAll($0, sql: "SELECT coalesce(scope, '') FROM principal ORDER BY scope")
-            }
+            try StateDump(path: "\(directory)/state.db", kinds: [.principal]).principals
+                .map { $0.principal.origin?.scope ?? "" }.sorted()
         }
 
         /// Runs a command beside the gateway; returns all that it writes.

@@ -25,9 +25,7 @@ import Testing
     private static let cookie = ["Cookie": "device=1"]
 
     private static func everything(_ stack: GatewayStack) throws -> StateDump {
-        try StateDump(
-            path: stack.statePath, tables: StateDump.allTables + ["push_journal", "push_flight", "owed"],
-            ignoring: [])
+        try StateDump(path: stack.statePath, kinds: StateDump.allKinds)
     }
 
     @Test(arguments: Setting.allCases)

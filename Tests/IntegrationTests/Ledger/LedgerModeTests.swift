@@ -4,6 +4,7 @@
 import DemoBackend
 import GatewayTesting
 import JSONBytes
+import StateStore
 import Testing
 
 /// Without a ledger, for a table or for all, things are as the backend tells them.
@@ -48,7 +49,7 @@ import Testing
             try await stack.backend.edit(as: bob, .revoke(project: "q", from: ada))
             try await device.expectPull(["deleted projects#q"])
             #expect(try await stack.differences(of: device).count == 2)
-            let dump = try StateDump(path: stack.statePath, tables: ["chunk", "push_note"])
+            let dump = try StateDump(path: stack.statePath, kinds: [.chunk, .note])
             #expect(dump.rows.values.joined().isEmpty)
         }
     }

@@ -164,9 +164,7 @@ import Testing
                 return device
             }
             try await backend.edit(.delete("tasks", "t-1"), .delete("comments", "c-2"))
-            try StateDump.execute(
-                "UPDATE chunk SET bytes = zeroblob(length(bytes)) WHERE client_table = 'tasks'",
-                path: "\(directory)/state.db")
+            try StateDump.damage("tasks", path: "\(directory)/state.db")
             try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 device.http = stack.http
                 let (answer, _) = try await device.pull()

@@ -136,12 +136,12 @@ import Testing
             let first = try PulledChanges(await stack.sendPull())
             // Confirms the cursor; from then on there is nothing to note.
             #expect(try PulledChanges(await stack.sendPull(first.cursor)).cursor == first.cursor)
-            let before = try StateDump(path: stack.statePath, tables: StateDump.allTables)
+            let before = try StateDump(path: stack.statePath, kinds: StateDump.allKinds)
             for _ in 0..<3 {
                 let idle = try PulledChanges(await stack.sendPull(first.cursor))
                 #expect(idle.isEmpty && idle.cursor == first.cursor)
             }
-            #expect(try StateDump(path: stack.statePath, tables: StateDump.allTables) == before)
+            #expect(try StateDump(path: stack.statePath, kinds: StateDump.allKinds) == before)
         }
     }
 }

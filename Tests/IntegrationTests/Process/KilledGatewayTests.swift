@@ -5,6 +5,7 @@ import DemoBackend
 import Foundation
 import GatewayTesting
 import NIOConcurrencyHelpers
+import StateStore
 import SyncModel
 import Testing
 
@@ -64,8 +65,8 @@ struct KilledGatewayTests {
                     #expect(try await Self.differences(devices[number], backend) == [], "round \(round)")
                 }
             }
-            let state = try StateDump(path: "\(directory)/state.db", tables: StateDump.allTables)
-            #expect(state.rows["quarantine"] == [])
+            let state = try StateDump(path: "\(directory)/state.db", kinds: StateDump.allKinds)
+            #expect(state.rows[.line] == [])
             #expect(interrupted.withLockedValue { $0 } > 0)
             try await gateway.kill()
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import Foundation
 import GatewayTesting
@@ -462,5 +463,5 @@ extension GatewayStack {
     }
 
     /// What the operator sees of the journals.
-    func admin() throws -> any JournalAdmin { try #require(store as? SQLiteStateStore) }
+    func admin() throws -> any JournalAdmin { try #require(store as? AccountStore) }
 }

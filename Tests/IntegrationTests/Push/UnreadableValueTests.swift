@@ -163,9 +163,7 @@ import Testing
                 for _ in 0..<2 { try await phone.sync() }
                 return phone
             }
-            try StateDump.execute(
-                "UPDATE chunk SET bytes = zeroblob(length(bytes)) WHERE client_table = 'tasks'",
-                path: "\(directory)/state.db")
+            try StateDump.damage("tasks", path: "\(directory)/state.db")
             try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 phone.http = stack.http
                 try phone.model.update("tasks", "t", with: ["name": "b"], now: 2)

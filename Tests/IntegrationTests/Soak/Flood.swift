@@ -5,6 +5,7 @@ import DemoBackend
 import Foundation
 import GatewayTesting
 import NIOConcurrencyHelpers
+import StateStore
 import Testing
 
 /// A flood against a gateway's process, and what genuine devices see of it.
@@ -99,7 +100,7 @@ struct Flood {
 
     private static func state(in directory: String) throws -> (size: Int, principals: Int) {
         let path = "\(directory)/state.db"
-        let principals = try StateDump(path: path, tables: ["principal"]).rows["principal"]?.count ?? 0
+        let principals = try StateDump(path: path, kinds: [.principal]).principals.count
         return (try StateDump.size(path: path), principals)
     }
 

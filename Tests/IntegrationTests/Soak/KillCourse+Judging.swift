@@ -1,8 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayTesting
 import SQLiteState
+import StateStore
 
 // What must be true when all is quiet.
 extension KillCourse {
@@ -53,8 +55,8 @@ extension KillCourse {
             load.fail("the state is damaged: \(error)")
         }
         await store.close()
-        let state = try StateDump(path: path, tables: ["quarantine", "push_quarantine"])
-        for (table, rows) in state.rows where !rows.isEmpty { load.fail("\(table): \(rows.prefix(3))") }
+        let state = try StateDump(path: path, kinds: [.line, .push])
+        for (kind, rows) in state.rows where !rows.isEmpty { load.fail("\(kind): \(rows.prefix(3))") }
     }
 
     /// The figures.

@@ -1,0 +1,52 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import StateStore
+import SyncModel
+
+/// Finds principals by what belongs to them.
+///
+/// A damaged head stops its principal, and not those that are listed with it.
+struct PrincipalIndex: Sendable {
+    let store: any ByteStore
+
+    /// Returns the principal whose row of a kind has a number, and the row.
+    func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: ByteRow)? {
+        guard let row = try await store.load([.named(kind, number)])[0].first else { return nil }
+        return try await principals(of: [row.key.owner])[row.key.owner].map { ($0, row) }
+    }
+
+    /// Returns the principals of owners.
+    func principals(of owners: Set<Int64>) async throws -> [Int64: Principal] {
+        let rows = try await store.load(owners.map { .row(RowKey(.principal, of: $0)) }).joined()
+        return rows.reduce(into: [:]) { $0[$1.key.owner] = (try? PrincipalHead(decoding: $1.bytes))?.principal }
+    }
+
+    /// Returns a principal and its scopes; nil for all principals.
+    func principals(behind principal: Principal?) async throws -> [Principal]? {
+        guard let principal else { return nil }
+        let scopes = try await store.load([.all(.scope, of: principal.owner)])[0]
+        let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
+        return try await principals(of: owners).values.filter { $0.belongs(to: principal) }
+            .sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// Runs the body for a principal and its scopes, or for all principals.
+    func forEachPrincipal(
+        behind principal: Principal?, _ body: (Principal) async throws -> Void
+    ) async throws {
+        if let wanted = try await principals(behind: principal) {
+            for principal in wanted { try await body(principal) }
+            return
+        }
+        var next: Int64? = .min
+        while let first = next {
+            let rows = try await store.load([.principals(first...Int64.max, limit: 500)])[0]
+            for row in rows {
+                guard let head = try? PrincipalHead(decoding: row.bytes) else { continue }
+                try await body(head.principal)
+            }
+            next = rows.last.flatMap { rows.count < 500 || $0.key.owner == .max ? nil : $0.key.owner + 1 }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Postgres
+import StateStore
+
+/// The schema of a state in PostgreSQL; `docs/STATE.md` explains tables and columns.
+enum PostgresSchema {
+    /// The number of the newest step.
+    static let version = 6
+    /// The first number of this form of the state: those of lower numbers are not read any more.
+    private static let oldest = 6
+
+    /// The statements that make it.
+    static let statements = [
+        "CREATE TABLE meta (key text COLLATE \"C\" PRIMARY KEY, value bigint NOT NULL)",
+        """
+        CREATE TABLE principal (
+            owner bigint PRIMARY KEY, version bigint NOT NULL, seen bigint NOT NULL, data bytea NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE replica (
+            owner bigint NOT NULL, id bigint NOT NULL, version bigint NOT NULL, seen bigint NOT NULL,
+            data bytea NOT NULL, PRIMARY KEY (owner, id)
+        )
+        """,
+        "CREATE INDEX replica_id ON replica (id)",
+        "CREATE INDEX replica_seen ON replica (seen, id)",
+        """
+        CREATE TABLE cursor (
+            owner bigint NOT NULL, cursor bigint NOT NULL, replica bigint NOT NULL, PRIMARY KEY (owner, cursor)
+        )
+        """,
+        "CREATE INDEX cursor_number ON cursor (cursor)",
+        """
+        CREATE TABLE entry (
+            owner bigint NOT NULL, kind smallint NOT NULL, key bytea NOT NULL, version bigint NOT NULL,
+            number bigint NOT NULL, rank bigint NOT NULL, data bytea NOT NULL, PRIMARY KEY (owner, kind, key)
+        )
+        """,
+        "CREATE INDEX entry_owner ON entry (owner, kind, number) WHERE kind = 5 OR kind = 6",
+        """
+        CREATE INDEX entry_number ON entry (kind, number, rank)
+            WHERE kind = 4 OR kind = 9 OR kind = 11 OR kind = 14 OR kind = 15 OR kind = 17
+        """,
+        "CREATE INDEX entry_rank ON entry (kind, rank, number) WHERE kind = 17",
+        "CREATE TABLE chunk (id bigint PRIMARY KEY, data bytea NOT NULL)",
+        """
+        CREATE TABLE lease (
+            owner bigint PRIMARY KEY, holder text COLLATE "C", fence bigint NOT NULL, taken_at bigint NOT NULL,
+            expires_at bigint NOT NULL, distrust_until bigint NOT NULL DEFAULT 0
+        ) WITH (fillfactor = 50)
+        """,
+        "CREATE SEQUENCE lease_fence",
+        // The number of the state: positions of another one, from which it was copied, do not count.
+        "INSERT INTO meta (key, value) VALUES ('epoch', 1 + (random() * 9e15)::bigint)",
+        "INSERT INTO meta (key, value) VALUES ('version', 6), ('compatible_from', 6), ('probe', 0)",
+    ]
+
+    /// The longest time for all steps, and for the wait until another gateway has carried them out.
+    private static let timeout = Duration.seconds(120)
+
+    /// Returns what a database has.
+    ///
+    /// - Throws: ``StateError/notRind(path:)``, ``StateError/schemaNewer(found:known:)`` or
+    ///   ``StateError/outdated(path:)``.
+    static func standing(
+        _ pool: PostgresPool, _ options: PostgresStateStore.Options
+    ) async throws -> PostgresStateStore.Standing {
+        try await pool.withTransaction(.readOnly, within: options.timeout) { transaction in
+            try await standing(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
+        }
+    }
+
+    private static func standing(
+        _ transaction: inout PostgresTransaction, _ options: PostgresStateStore.Options, at location: String
+    ) async throws -> PostgresStateStore.Standing {
+        let counts = try await transaction.query(
+            PostgresStatement(
+                """
+                SELECT count(*), count(*) FILTER (WHERE c.relname = 'meta')
+                FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+                """, [.text(options.schema)])
+        ).rows.first
+        guard let counts, try counts.integer(0) > 0 else { return .empty }
+        guard try counts.integer(1) > 0 else { throw StateError.notRind(path: location) }
+        let row = try await transaction.query(
+            """
+            SELECT (SELECT value FROM meta WHERE key = 'version'),
+                (SELECT value FROM meta WHERE key = 'compatible_from')
+            """
+        ).rows.first
+        guard let row, let found = try row.optionalInteger(0), let compatible = try row.optionalInteger(1) else {
+            throw StateError.notRind(path: location)
+        }
+        guard found >= oldest else { throw StateError.outdated(path: location) }
+        guard found >= version else { return .older(Int(found)) }
+        guard compatible <= version else { throw StateError.schemaNewer(found: Int(found), known: version) }
+        return .usable(Int(found))
+    }
+
+    /// Checks that there is a state that this version can use as it is.
+    static func requireUsable(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws {
+        switch try await standing(pool, options) {
+        case .usable: break
+        case .older(let found): throw StateError.schemaOlder(found: found, known: version)
+        case .empty:
+            throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
+        }
+    }
+
+    /// Carries out the steps that are due, under a lock of the database, so that of several gateways that start one
+    /// does it.
+    ///
+    /// - Returns: The numbers of the steps.
+    static func migrate(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> [Int] {
+        // The usual case takes no lock.
+        if case .usable = try await standing(pool, options) { return [] }
+        return try await pool.withTransaction(.readWrite, within: timeout) { transaction in
+            _ = try await transaction.query(
+                PostgresStatement(
+                    "SELECT pg_advisory_xact_lock(hashtextextended('rind ' || $1, 0))", [.text(options.schema)]))
+            if case .usable = try await standing(&transaction, options, at: "\(pool.info) schema=\(options.schema)") {
+                return []
+            }
+            // A schema that is there may be one that was made for a role without the right to make another.
+            let exists = try await transaction.query(
+                PostgresStatement("SELECT to_regnamespace(quote_ident($1)) IS NOT NULL", [.text(options.schema)]))
+            if try exists.rows.first?.bool(0) != true {
+                _ = try await transaction.query(PostgresStatement("CREATE SCHEMA \"\(options.schema)\""))
+            }
+            // One by one: a statement is understood only when the tables before it are there.
+            for statement in statements { _ = try await transaction.query(PostgresStatement(statement)) }
+            return [version]
+        }
+    }
+}

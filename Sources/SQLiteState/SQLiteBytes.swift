@@ -1,0 +1,229 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import GRDB
+import NIOConcurrencyHelpers
+import StateProbes
+package import StateStore
+package import SyncModel
+
+/// Keeps the bytes of a state in one SQLite file, for one gateway.
+///
+/// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of the
+/// concurrency runtime; only reads of a few rows run in the caller's thread, on ``ReadersAtHand``. Reads see the newest
+/// commit.
+package final class SQLiteBytes: ByteStore, LeaseKeeping {
+    /// True: changes that wait for the disk together wait once.
+    package let commitsInGroups = true
+    /// The number of this opening: positions that were stored in another one do not count, since the file may be older
+    /// than what the backend has seen (finding 4).
+    package let epoch: Int64
+    let probe = StateProbe()
+    private let pool: DatabasePool
+    private let readersAtHand: ReadersAtHand
+    private let watch: StateWatch
+    /// Nil for a command beside a gateway, which runs only for moments.
+    private let counter: CommitCounter?
+    private let numbers = NIOLockedValueBox<[RowKind: Int64]>([:])
+    /// The store's hold on the file; nil once the file is released.
+    private let hold: NIOLockedValueBox<Hold?>
+
+    /// The kinds of hold that a store has on its file.
+    enum Hold {
+        /// The lock beside the file, by its descriptor: the store of a gateway.
+        case lock(CInt)
+        /// Only a connection, beside the gateway's.
+        case connection
+    }
+
+    init(pool: DatabasePool, file: StateFile, hold: Hold, options: SQLiteStateStore.Options) throws {
+        self.pool = pool
+        readersAtHand = try ReadersAtHand(
+            path: file.path, configuration: Self.configuration(options), count: options.readersAtHand)
+        watch = StateWatch(file, report: options.report)
+        self.hold = NIOLockedValueBox(hold)
+        // Commands beside a gateway know no position.
+        guard case .lock = hold else {
+            (epoch, counter) = (0, nil)
+            return
+        }
+        (epoch, counter) = (.random(in: 1 ... .max), CommitCounter(path: file.path))
+    }
+
+    deinit {
+        if case .lock(let descriptor) = hold.withLockedValue({ $0.take() }) { StateFile.unlock(descriptor) }
+    }
+
+    /// The path of the state file: absolute, without symbolic links.
+    package var path: String { watch.file.path }
+
+    package func load(_ lookups: [Lookup]) async throws -> [[ByteRow]] {
+        let body = checkingPath { db in try lookups.map { try db.rows(of: $0) } }
+        return try await reading(lookups.allSatisfy(\.isSmall), body)
+    }
+
+    package func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?] {
+        try await reading(numbers.count <= 64, checkingPath { db in try numbers.map { try db.chunk($0) } })
+    }
+
+    /// Runs one consistent read, in the caller's thread if it is small and a connection is at hand; it goes on when the
+    /// task is cancelled, because it may decide whether something is written.
+    private func reading<T: Sendable>(
+        _ isSmall: Bool, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        if isSmall {
+            do {
+                if let result = try await readersAtHand.read(body) { return result }
+            } catch {
+                throw watch.error(error)
+            }
+        }
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncRead { [watch] database in
+                let result = Result { try body(database.get()) }
+                continuation.resume(with: result.mapError(watch.error))
+            }
+        }
+    }
+
+    package func foreignChanges() throws -> Int64? {
+        guard let counter else { return nil }
+        guard hold.withLockedValue({ $0 != nil }) else { throw StateError.closed }
+        do { try watch.checkPath() } catch { throw watch.error(error) }
+        return counter.foreignChanges
+    }
+
+    /// The location without secrets, for the operator.
+    package var location: String { path }
+
+    package func page(of table: ByteTableName, after key: RowKey?, limit: Int) async throws -> [ByteRow] {
+        try await reading(false, checkingPath { db in try db.page(of: table, after: key, limit: limit) })
+    }
+
+    package func reserve(_ kind: RowKind, count: Int) async throws -> [Int64] {
+        let known = try await load([.row(MetaKey.numbers(of: kind).row)])[0].first?.number ?? 0
+        return numbers.withLockedValue { numbers in
+            let first = max(known, numbers[kind] ?? 0) + 1
+            numbers[kind] = first + Int64(count) - 1
+            return Array(first..<first + Int64(count))
+        }
+    }
+
+    package func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome] {
+        let isDurable = group.contains { $0.changes.isDurable }
+        let body = checkingPath { [counter] db in
+            var (isChanged, isCommitted) = (false, false)
+            // A transaction that has changed no row is not counted.
+            defer { counter?.end(committed: isChanged && isCommitted) }
+            let outcomes = try db.commit {
+                counter?.begin()
+                let before = db.totalChangesCount
+                let outcomes = try group.map { try db.make($0.changes) }
+                isChanged = db.totalChangesCount != before
+                return outcomes
+            }
+            isCommitted = true
+            return outcomes
+        }
+        return try await writing { db in try isDurable ? body(db) : db.withoutWaiting { try body(db) } }
+    }
+
+    /// Runs a transaction even if the task is cancelled: GRDB's own method would roll it back.
+    private func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            pool.asyncWriteWithoutTransaction { [watch] db in
+                let result = Result { try body(db) }
+                if case .success = result { watch.committed() }
+                continuation.resume(with: result.mapError(watch.error))
+            }
+        }
+    }
+
+    /// Makes a transaction check first that its file is still at the path.
+    private func checkingPath<T>(
+        _ body: @escaping @Sendable (Database) throws -> T
+    ) -> @Sendable (Database) throws -> T {
+        { [watch] db in
+            try watch.checkPath()
+            return try body(db)
+        }
+    }
+
+    package func check(thoroughly: Bool) async throws {
+        let path = path
+        try await reading(
+            false,
+            checkingPath { db in
+                guard try db.integer("PRAGMA application_id") == Self.applicationID else {
+                    throw StateError.notRind(path: path)
+                }
+                guard thoroughly else { return }
+                let problem = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
+                guard problem == "ok" else { throw StateError.corrupt(problem ?? "the check gave no result") }
+            })
+        // Takes and releases the write lock: finds out if the file is read-only or locked by another process.
+        _ = try await commit([])
+    }
+
+    package func checkWriting(within limit: Duration) async throws {
+        try await probe.result(
+            within: limit,
+            attempting: { [self] in
+                do {
+                    do { try watch.file.checkRoom() } catch { throw watch.error(error) }
+                    var changes = RowChanges()
+                    changes.increments[MetaKey.probe.row] = 1
+                    _ = try await commit([OwnedChanges(owner: 0, changes: changes)])
+                    return nil
+                } catch {
+                    return error as? StateError ?? .failed("\(type(of: error))")
+                }
+            })
+    }
+
+    /// Empties the log, closes all connections and releases the lock; a second call does nothing.
+    package func close() async {
+        // Only the call that takes the hold closes; a second time GRDB would hand SQLite a connection that is gone.
+        guard let hold = hold.withLockedValue({ $0.take() }) else { return }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [pool, readersAtHand, counter] in
+                readersAtHand.close()
+                guard case .lock(let descriptor) = hold else {
+                    try? pool.close()
+                    return continuation.resume()
+                }
+                // Without this the log stays beside the file until the next start, which is harmless.
+                _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+                try? pool.close()
+                counter?.release()
+                StateFile.unlock(descriptor)
+                continuation.resume()
+            }
+        }
+    }
+
+    package func take(
+        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
+    ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]]) {
+        let lease = Lease(principal: principal, holder: request.holder, fence: 0)
+        return (.taken(lease, from: nil, distrust: 0), try await load(lookups))
+    }
+
+    package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {}
+
+    package func giveBack(_ lease: Lease) async throws {}
+}
+
+extension Lookup {
+    /// True if the rows are few, whatever the state holds.
+    fileprivate var isSmall: Bool {
+        switch self {
+        case .row, .replica, .named, .newestCursor: true
+        case .rows(_, _, _, _, let limit), .numbered(_, _, _, let limit, _), .all(_, _, _, let limit, _),
+            .principals(_, let limit):
+            limit <= 100
+        case .count: false
+        }
+    }
+}

@@ -1,0 +1,206 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// Cursors that their replica's head has no room for; they are not changed as long as the page is there.
+package struct CursorPage: Hashable, Sendable, Coded {
+    /// The number of the page; no other one has it.
+    package var number: Int64 = 0
+    /// The cursors in their order.
+    package var cursors: [StoredCursor] = []
+
+    package init() {}
+
+    init(number: Int64, cursors: [StoredCursor]) {
+        self.number = number
+        self.cursors = cursors
+    }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try StoredCursor.code(&cursors, with: &coder)
+    }
+}
+
+/// The cursors that their head does not know any more: they are older than its tip, and no delta that it needs is theirs.
+package struct OlderCursors: Hashable, Sendable, Coded {
+    /// The number of cursors.
+    package var count = 0
+    /// The greatest number of notes that one of them has seen: later ones with an exact ledger have seen as many.
+    package var noted: Int64 = 0
+    /// The size of their layers in bytes.
+    package var ledgerBytes = 0
+
+    package init() {}
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&count)
+        try coder.code(&noted)
+        try coder.code(&ledgerBytes)
+    }
+}
+
+/// A head is rewritten with each pull, so it has to stay small: cursors that are not likely to come back move into pages.
+///
+/// The pages that a head names are read together with it. Those of older cursors are found by their last cursor; they
+/// are in order, because the oldest cursors always go first.
+extension ReplicaHead {
+    /// The number of cursors that stay in the head whatever its size.
+    private static let atHand = 4
+    /// The most cursors of a page.
+    private static let pageCursors = 64
+
+    /// Returns the key of a page that the head names.
+    func pageKey(_ owner: Int64, _ page: CursorPage) -> RowKey {
+        RowKey(.recent, of: owner, id.rawValue.keyBytes + page.number.keyBytes)
+    }
+
+    /// Returns the key of the page of older cursors that ends with a cursor.
+    func olderKey(_ owner: Int64, endingWith cursor: Cursor) -> RowKey {
+        RowKey(.older, of: owner, id.rawValue.keyBytes + cursor.rawValue.keyBytes)
+    }
+
+    /// Returns the lookup of the pages of older cursors, beginning with the one that would have a cursor.
+    func olderPages(_ owner: Int64, from cursor: Cursor? = nil, limit: Int = .max) -> Lookup {
+        let prefix = id.rawValue.keyBytes
+        return .rows(
+            .older, of: owner, prefix: prefix, after: cursor.map { prefix + ($0.rawValue - 1).keyBytes }, limit: limit)
+    }
+
+    /// Takes the pages that the head names out of rows; returns false if one is not there.
+    package mutating func take(pages rows: [ByteRow]) throws(StateError) -> Bool {
+        guard !pages.isEmpty else { return true }
+        let known = Dictionary(
+            rows.filter { $0.key.kind == .recent }.map { ($0.key.key, $0.bytes) }, uniquingKeysWith: { $1 })
+        for (index, page) in pages.enumerated() {
+            guard let bytes = known[pageKey(0, page).key] else { return false }
+            pages[index].cursors = try CursorPage(decoding: bytes).cursors
+        }
+        insert(pages.flatMap(\.cursors))
+        return true
+    }
+
+    /// Adds cursors that are not in the head.
+    mutating func insert(_ others: [StoredCursor]) {
+        let known = Set(cursors.map(\.cursor))
+        cursors = (cursors + others.filter { !known.contains($0.cursor) }).sorted { $0.cursor < $1.cursor }
+    }
+
+    /// The cursors that no page has.
+    var cursorsInHead: [StoredCursor] {
+        guard !pages.isEmpty else { return cursors }
+        let paged = Set(pages.flatMap { $0.cursors.map(\.cursor) })
+        return cursors.filter { !paged.contains($0.cursor) }
+    }
+
+    /// Moves cursors into pages until the head is small.
+    ///
+    /// - Returns: The rows to write; nil for those to delete.
+    mutating func makePages(
+        of owner: Int64, limits: StateLimits, number: () -> Int64
+    ) throws(StateError) -> [RowKey: ByteRow?] {
+        var rows: [RowKey: ByteRow?] = [:]
+        for page in dropChangedPages() { rows[pageKey(owner, page)] = .some(nil) }
+        guard try encoded().count > limits.headBytes else { return rows }
+        for page in try moveOlder(limits) {
+            guard let last = page.last else { continue }
+            let key = olderKey(owner, endingWith: last.cursor)
+            rows[key] = ByteRow(key: key, bytes: try CursorPage(number: 0, cursors: page).encoded())
+        }
+        for page in dropChangedPages() { rows[pageKey(owner, page)] = .some(nil) }
+        guard try encoded().count > limits.headBytes else { return rows }
+        // The tip and what is made from it, as a rule, may come back next.
+        let recent = cursorsInHead.dropLast(Self.atHand / 2).filter { $0.cursor != tip }
+        for cursors in try Self.grouped(recent, limits) {
+            let page = CursorPage(number: number(), cursors: cursors)
+            let key = pageKey(owner, page)
+            rows[key] = ByteRow(key: key, bytes: try page.encoded())
+            pages.append(page)
+        }
+        return rows
+    }
+
+    /// Forgets the pages whose cursors have changed or are gone; returns them.
+    private mutating func dropChangedPages() -> [CursorPage] {
+        let changed = pages.filter { !$0.cursors.allSatisfy { self[$0.cursor] == $0 } }
+        pages.removeAll { page in changed.contains { $0.number == page.number } }
+        return changed
+    }
+
+    /// Takes the oldest cursors away, as far as no delta of theirs is still needed; returns them by page.
+    private mutating func moveOlder(_ limits: StateLimits) throws(StateError) -> [[StoredCursor]] {
+        guard let tip else { return [] }
+        let chain = Set(chain(from: tip).steps.map(\.cursor))
+        let isOld: (StoredCursor) -> Bool = { $0.cursor < tip && ($0.delta == nil || !chain.contains($0.cursor)) }
+        var gone = Array(cursors.dropLast(Self.atHand).prefix(while: isOld))
+        guard !gone.isEmpty else { return [] }
+        cursors.removeFirst(gone.count)
+        for index in gone.indices {
+            // What is exact has seen at least what those before it have seen, so that the first one says what all have.
+            if gone[index].noted < older.noted { gone[index].isExact = false }
+            older.noted = max(older.noted, gone[index].noted)
+            older.ledgerBytes += gone[index].ledgerBytes
+        }
+        older.count += gone.count
+        return try Self.grouped(gone[...], limits)
+    }
+
+    /// Returns cursors as pages.
+    private static func grouped(
+        _ cursors: some Sequence<StoredCursor>, _ limits: StateLimits
+    ) throws(StateError) -> [[StoredCursor]] {
+        var (groups, size): ([[StoredCursor]], Int) = ([], .max)
+        for cursor in cursors {
+            // Together they take less: each is written as what differs from the next one.
+            let bytes = try CursorPage(number: 0, cursors: [cursor]).encoded().count
+            let isFull = size > limits.headBytes - bytes || groups.last.map { $0.count >= pageCursors } ?? true
+            if isFull { (groups, size) = (groups + [[]], 0) }
+            groups[groups.count - 1].append(cursor)
+            size += bytes
+        }
+        return groups
+    }
+}
+
+extension StoredCursor {
+    /// The size of its layers.
+    var ledgerBytes: Int { (delta?.bytes ?? 0) + (undo?.bytes ?? 0) }
+}
+
+extension Account {
+    /// Returns a replica with what is known of the cursors below an older one, and of the ways back to it.
+    ///
+    /// It is for reading: the older cursors must not be written into the head.
+    package mutating func replica(_ id: ReplicaID, at cursor: Cursor) throws -> ReplicaHead? {
+        guard var replica = try replica(id) else { return nil }
+        guard replica.older.count > 0 else { return replica }
+        var next: Cursor? = cursor
+        while let cursor = next, cursor != replica.ledger.compacted {
+            if replica[cursor] == nil { replica.insert(try olderPage(of: replica, with: cursor)) }
+            next = replica[cursor]?.below.flatMap { $0 < cursor ? $0 : nil }
+        }
+        guard let bottom = replica.chain(from: cursor).bottom, bottom < replica.ledger.compacted ?? bottom else {
+            return replica
+        }
+        for row in try rows(replica.olderPages(owner, from: bottom)) {
+            replica.insert(try CursorPage(decoding: row.bytes).cursors)
+        }
+        return replica
+    }
+
+    /// Deletes pages of older cursors, and the rows of these cursors; returns the cursors.
+    mutating func deleteOlder(_ pages: Lookup) throws -> [StoredCursor] {
+        var cursors: [StoredCursor] = []
+        for row in try rows(pages) {
+            delete(row.key)
+            cursors += try CursorPage(decoding: row.bytes).cursors
+        }
+        for cursor in cursors { delete(RowKey(.cursor, of: owner, number: cursor.cursor.rawValue)) }
+        return cursors
+    }
+
+    private mutating func olderPage(of replica: ReplicaHead, with cursor: Cursor) throws -> [StoredCursor] {
+        let row = try rows(replica.olderPages(owner, from: cursor, limit: 1)).first
+        return try row.map { try CursorPage(decoding: $0.bytes).cursors } ?? []
+    }
+}

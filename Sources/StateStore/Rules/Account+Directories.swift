@@ -1,0 +1,62 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import SyncModel
+
+/// Heads name few chunks: those of large layers are named by directories, which are chunks themselves.
+extension Account {
+    /// Returns the chunks of a list in which directories stand for some of them.
+    mutating func chunks(in heads: [ChunkHead]) throws -> [ChunkHead] {
+        try needChunks(heads)
+        return try heads.flatMap { head in
+            guard head.named > 0 else { return [head] }
+            guard let bytes = view.chunks[head.number] ?? nil else { throw StateError.ledgerChanged }
+            return try head.chunks(decoding: bytes)
+        }
+    }
+
+    /// Returns the numbers under which the chunks of a list are, and its directories; what can no longer be read is
+    /// omitted.
+    mutating func numbers(in heads: [ChunkHead]) throws -> [Int64] {
+        try needChunks(heads)
+        return heads.flatMap { head in
+            let named = view.chunks[head.number].flatMap(\.self).flatMap { try? head.chunks(decoding: $0) } ?? []
+            return ([head] + named).filter { $0.bytes == nil }.map(\.number)
+        }
+    }
+
+    private mutating func needChunks(_ heads: [ChunkHead]) throws {
+        let missing = heads.filter { $0.named > 0 && view.chunks[$0.number] == nil }.map(\.number)
+        guard missing.isEmpty else { throw Missing(chunks: missing) }
+    }
+
+    /// Returns a list that is short enough for a head, and writes the directories that it takes.
+    mutating func directories(of chunks: [ChunkHead], at now: Instant) throws -> [ChunkHead] {
+        let limit = setting.limits.headChunks
+        guard chunks.count > limit else { return chunks }
+        let size = 2 * max(limit, chunks.count / limit)
+        var (directories, rest): ([ChunkHead], ArraySlice<ChunkHead>) = ([], chunks[...])
+        while let first = rest.first {
+            let named = Array(rest.prefix(size).prefix { $0.table == first.table })
+            rest = rest.dropFirst(named.count)
+            guard named.count > 1 else {
+                directories.append(first)
+                continue
+            }
+            var directory = ChunkHead(
+                table: first.table, first: first.first, entries: named.reduce(0) { $0 + $1.entries },
+                number: nextNumber(at: now), size: named.reduce(0) { $0 + $1.size })
+            directory.named = named.count
+            write(try StagedChunks(named).encoded(), chunk: directory.number)
+            directories.append(directory)
+        }
+        return directories
+    }
+}
+
+extension ChunkHead {
+    /// Reads the chunks that a directory names.
+    package func chunks(decoding bytes: [UInt8]) throws(StateError) -> [ChunkHead] {
+        try StagedChunks(decoding: bytes).chunks
+    }
+}

@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Accounts
+import MemoryState
+import NIOConcurrencyHelpers
+import StateStore
+import SyncModel
+import Testing
+
+/// What is kept of principals in memory, beside changes that overlap.
+@Suite struct AccountCacheTests {
+    /// Holds up the next write until it is opened.
+    private final class Barrier: Sendable {
+        private struct State {
+            var isArmed = false
+            var held: CheckedContinuation<Void, Never>?
+            var waiting: CheckedContinuation<Void, Never>?
+        }
+        private let state = NIOLockedValueBox(State())
+
+        func arm() { state.withLockedValue { $0.isArmed = true } }
+
+        func pass(_ moment: MemoryBytes.Moment) async {
+            guard moment == .beforeWriting, state.withLockedValue({ $0.isArmed }) else { return }
+            await withCheckedContinuation { held in
+                let waiting = state.withLockedValue { state in
+                    (state.isArmed, state.held) = (false, held)
+                    return state.waiting
+                }
+                waiting?.resume()
+            }
+        }
+
+        /// Waits until a write is held up.
+        func reached() async {
+            await withCheckedContinuation { waiting in
+                let isThere = state.withLockedValue { state in
+                    if state.held == nil { state.waiting = waiting }
+                    return state.held != nil
+                }
+                if isThere { waiting.resume() }
+            }
+        }
+
+        func open() { state.withLockedValue { $0.held.take() }?.resume() }
+    }
+
+    @Test func `a pull of one device does not hide a pull of another one that was committed meanwhile`() async throws {
+        let barrier = Barrier()
+        let store = AccountStore(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
+        for device: Int64 in [1, 2] {
+            try await store.begin(row(device, replica: device))
+            try await store.confirm(principal: alice, cursor: cursor(device), at: now)
+            #expect(try await store.context(device).row != nil)
+        }
+        barrier.arm()
+        async let slow: Void = store.commit(
+            PullCommit(row: row(12, replica: 2, parent: 2), replica: .existing, now: now))
+        await barrier.reached()
+        try await store.commit(PullCommit(row: row(11, replica: 1, parent: 1), replica: .existing, now: now))
+        barrier.open()
+        try await slow
+        #expect(try await store.context(11).row?.replica.rawValue == 1)
+        #expect(try await store.context(12).row?.replica.rawValue == 2)
+        #expect(try await store.context(11).newestOfReplica?.rawValue == 11)
+    }
+
+    @Test func `a move that another session's pull overlaps leaves no position of before it known`() async throws {
+        let barrier = Barrier()
+        let store = AccountStore(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
+        let (watch, vector) = (Session(rawValue: "c0"), CheckpointVector(["a": "b"]))
+        try await store.setPosition(.at(vector), principal: alice, session: watch, at: now)
+        barrier.arm()
+        async let slow: Void = store.setPosition(.at(vector), principal: alice, session: tablet, at: now)
+        await barrier.reached()
+        try await store.setPosition(.unknown, principal: alice, session: phone, at: now)
+        barrier.open()
+        try await slow
+        for session in [watch, tablet, phone] {
+            let context = try await store.pullContext(principal: alice, session: session, presented: nil)
+            #expect(context.session.position == .unknown)
+        }
+    }
+}
