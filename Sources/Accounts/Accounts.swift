@@ -52,9 +52,9 @@ package final class Accounts: Sendable {
         // Where other gateways write, what is kept is as new as the lease, with which it was read.
         let isCurrent = load == nil && (foreign != nil || RunningLease.current != nil)
         var (view, loads) = (isCurrent ? known ?? AccountView() : AccountView(), 0)
-        let result = try await run(rule, of: principal, from: &view, loads: &loads, loading: load).result
+        let outcome = try await run(rule, of: principal, from: &view, loads: &loads, loading: load).outcome
         if loads > 0 { cache.keep(view, of: owner, since: moment) }
-        return result
+        return try outcome.get()
     }
 
     /// Runs a rule and commits its changes, even if the task is cancelled.
@@ -68,14 +68,13 @@ package final class Accounts: Sendable {
             let foreign = try await store.foreignChanges()
             let (known, moment) = cache.view(of: owner, foreign: foreign)
             var (view, loads) = (known ?? AccountView(), 0)
-            var (result, account): (T, Account)
-            do {
-                (result, account) = try await run(rule, of: principal, from: &view, loads: &loads)
-            } catch is StateError where known != nil && foreign == nil {
+            var (outcome, account) = try await run(rule, of: principal, from: &view, loads: &loads)
+            if case .failure = outcome, known != nil, foreign == nil {
                 // Another gateway may have changed what was kept.
                 cache.drop(owner)
                 continue
             }
+            let result = try outcome.get()
             var (changes, after) = try account.finish(version: versions.next)
             let running = RunningLease.current
             changes.lease = running?.lease
@@ -109,19 +108,21 @@ package final class Accounts: Sendable {
         }
     }
 
-    /// Runs a rule until nothing is missing.
+    /// Runs a rule until nothing is missing; returns what it returns or throws, and throws what the store throws.
     private func run<T>(
         _ rule: (inout Account) throws -> T, of principal: Principal, from view: inout AccountView,
         loads: inout Int, loading first: (([Lookup]) async throws -> [[ByteRow]])? = nil
-    ) async throws -> (result: T, account: Account) {
+    ) async throws -> (outcome: Result<T, any Error>, account: Account) {
         while loads < Self.maximumLoads {
             var account = try Account(principal, setting: setting, view: view)
             do {
-                return (try rule(&account), account)
+                return (.success(try rule(&account)), account)
             } catch let missing as Missing {
                 let load = loads == 0 ? first : nil
                 try await self.load(missing, of: account.owner, into: &view, with: load ?? store.load)
                 loads += 1
+            } catch {
+                return (.failure(error), account)
             }
         }
         throw StateError.failed("a rule does not end asking for rows")

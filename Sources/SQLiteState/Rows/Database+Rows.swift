@@ -65,12 +65,11 @@ extension Database {
                 "(owner, kind, key) \(sign) (?1, ?2, ?3) ORDER BY owner, kind, key LIMIT ?4",
                 [owner, .integer(Int64(key?.kind.rawValue ?? 0)), .bytes(key?.key ?? []), limit.value])
         case .chunk:
-            var rows: [ByteRow] = []
-            try query("SELECT id, data FROM chunk WHERE id \(sign) ?1 ORDER BY id LIMIT ?2", [number, limit.value]) {
-                let id = try $0.integer(0)
-                rows.append(ByteRow(key: RowKey(.chunk, of: 0, number: id), number: id, bytes: try $0.bytes(1)))
+            let sql = "SELECT id, data FROM chunk WHERE id \(sign) ?1 ORDER BY id LIMIT ?2"
+            return try rows(sql, [number, limit.value]) { row in
+                let id = try row.integer(0)
+                return ByteRow(key: RowKey(.chunk, of: 0, number: id), number: id, bytes: try row.bytes(1))
             }
-            return rows
         }
     }
 
@@ -81,50 +80,45 @@ extension Database {
     }
 
     private func principals(_ condition: String, _ values: [SQLValue]) throws -> [ByteRow] {
-        var rows: [ByteRow] = []
-        try query("SELECT id, version, seen, data FROM principal WHERE \(condition)", values) { row in
-            rows.append(
-                ByteRow(
-                    key: RowKey(.principal, of: try row.integer(0)), version: try row.integer(1),
-                    rank: try row.integer(2), bytes: try row.bytes(3)))
+        try rows("SELECT id, version, seen, data FROM principal WHERE \(condition)", values) { row in
+            ByteRow(
+                key: RowKey(.principal, of: try row.integer(0)), version: try row.integer(1),
+                rank: try row.integer(2), bytes: try row.bytes(3))
         }
-        return rows
     }
 
     private func heads(_ condition: String, _ values: [SQLValue]) throws -> [ByteRow] {
-        var rows: [ByteRow] = []
-        try query("SELECT owner, id, version, seen, data FROM replica WHERE \(condition)", values) { row in
+        try rows("SELECT owner, id, version, seen, data FROM replica WHERE \(condition)", values) { row in
             let id = try row.integer(1)
-            rows.append(
-                ByteRow(
-                    key: RowKey(.replica, of: try row.integer(0), number: id), version: try row.integer(2), number: id,
-                    rank: try row.integer(3), bytes: try row.bytes(4)))
+            return ByteRow(
+                key: RowKey(.replica, of: try row.integer(0), number: id), version: try row.integer(2), number: id,
+                rank: try row.integer(3), bytes: try row.bytes(4))
         }
-        return rows
     }
 
     private func cursors(_ condition: String, _ values: [SQLValue]) throws -> [ByteRow] {
-        var rows: [ByteRow] = []
-        try query("SELECT owner, cursor, replica FROM cursor WHERE \(condition)", values) { row in
+        try rows("SELECT owner, cursor, replica FROM cursor WHERE \(condition)", values) { row in
             let cursor = try row.integer(1)
-            rows.append(
-                ByteRow(
-                    key: RowKey(.cursor, of: try row.integer(0), number: cursor), number: cursor,
-                    rank: try row.integer(2)))
+            return ByteRow(
+                key: RowKey(.cursor, of: try row.integer(0), number: cursor), number: cursor,
+                rank: try row.integer(2))
         }
-        return rows
     }
 
     private func entries(_ condition: String, _ values: [SQLValue]) throws -> [ByteRow] {
-        var rows: [ByteRow] = []
         let sql = "SELECT owner, kind, key, version, number, rank, data FROM entry WHERE \(condition)"
-        try query(sql, values) { row in
+        return try rows(sql, values) { row in
             guard let kind = RowKind(rawValue: UInt8(clamping: try row.integer(1))) else { throw Coder.damage }
-            rows.append(
-                ByteRow(
-                    key: RowKey(kind, of: try row.integer(0), try row.bytes(2)), version: try row.integer(3),
-                    number: try row.integer(4), rank: try row.integer(5), bytes: try row.bytes(6)))
+            return ByteRow(
+                key: RowKey(kind, of: try row.integer(0), try row.bytes(2)), version: try row.integer(3),
+                number: try row.integer(4), rank: try row.integer(5), bytes: try row.bytes(6))
         }
+    }
+
+    /// Returns what each row of a query is read as.
+    private func rows(_ sql: String, _ values: [SQLValue], read: (SQLRow) throws -> ByteRow) throws -> [ByteRow] {
+        var rows: [ByteRow] = []
+        try query(sql, values) { rows.append(try read($0)) }
         return rows
     }
 

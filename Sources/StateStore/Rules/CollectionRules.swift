@@ -20,7 +20,7 @@ package enum CollectionRules {
         collected.notes = try NoteRules.collect(account.allReplicas(), retention, in: &account)
         for var replica in try account.allReplicas() {
             try RedeliveryRules.collect(&replica, retention, in: &account)
-            collected.cursors += try collectCursors(&replica, before: retention.supersededCursorsBefore, in: &account)
+            collected.cursors += try collectCursors(&replica, retention, in: &account)
             try account.put(replica)
         }
         collected.journals = try JournalRules.collect(retention, in: &account)
@@ -95,8 +95,9 @@ package enum CollectionRules {
 
     /// Deletes cursors that a later, confirmed one replaces, and on which no ledger rests.
     private static func collectCursors(
-        _ replica: inout ReplicaHead, before: Int64, in account: inout Account
+        _ replica: inout ReplicaHead, _ retention: Retention, in account: inout Account
     ) throws -> Int {
+        let before = retention.supersededCursorsBefore
         guard let confirmed = replica.cursors.last(where: \.isConfirmed)?.cursor else { return 0 }
         let compacted = replica.ledger.compacted
         func isGone(_ cursor: StoredCursor) -> Bool {
@@ -119,7 +120,7 @@ package enum CollectionRules {
         guard let newest = gone.last?.cursor else { return 0 }
         replica.cursors.removeAll(where: isGone)
         let undos = gone.filter { $0.undo != nil }
-        try LedgerRules.loosen(undos.flatMap(\.layers), at: 0, in: &account)
+        try LedgerRules.loosen(undos.flatMap(\.layers), at: retention.now, in: &account)
         replica.ledger.horizon = [replica.ledger.horizon, undos.last?.cursor].compactMap { $0 }.max()
         for cursor in gone { account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue)) }
         try account.withKnownHead { head in
