@@ -103,7 +103,11 @@ struct StateCollector: Sendable {
         let unseen = try await store.load([
             .all(
                 .replica, by: .rank, after: nil, limit: max(1, accounts.setting.limits.collectBatch), descending: false)
-        ])[0].filter { $0.rank < retention.seenBefore.milliseconds }
+        ])[0].filter { row in
+            // The rank is the hour; damaged heads go with it.
+            row.rank < retention.seenBefore.hour
+                || (try? ReplicaHead(decoding: row.bytes)).map { $0.lastSeen < retention.seenBefore } ?? false
+        }
         guard !unseen.isEmpty else { return 0 }
         if retention.now.milliseconds(since: since) >= CollectionTime.period || since > retention.now {
             (since, left) = (retention.now, max(1, Int(known[0] ?? 0) / CollectionTime.burialShare))

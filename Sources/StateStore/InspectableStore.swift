@@ -9,6 +9,8 @@ package protocol InspectableStore: StateStore, QuarantineAdmin {
     func principals(beginningWith digits: String, limit: Int) async throws -> [Principal]
 
     /// Returns replicas, all or one principal's, most recently seen first, beginning with the one that follows `after`.
+    ///
+    /// All of them are in the order of the hours in which they were seen, and within an hour of their numbers.
     func replicasByContact(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
 
     /// Returns the schema versions of the replicas that were seen last, and how many have each, the newest first.

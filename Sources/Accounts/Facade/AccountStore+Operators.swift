@@ -9,36 +9,39 @@ extension AccountStore: InspectableStore {
         let after = after?.rawValue ?? 0
         if let wanted = try await index.principals(behind: principal) {
             let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
-            return try await describe(rows.filter { $0.number > after }.sorted { $0.number < $1.number }, limit)
+            return try await describe(
+                rows.filter { $0.number > after }.sorted { $0.number < $1.number }, page(limit))
         }
         let mark = Lookup.Mark(after, tie: .max)
         let rows = try await store.load([
             .all(.replica, by: .number, after: mark, limit: page(limit), descending: false)
         ])[0]
-        return try await describe(rows, limit)
+        return try await describe(rows, page(limit))
     }
 
     package func replicasByContact(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
     {
+        if let wanted = try await index.principals(behind: principal) {
+            let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
+            let sorted = try await describe(rows, .max).sorted {
+                ($0.lastSeen, $0.id.rawValue) > ($1.lastSeen, $1.id.rawValue)
+            }
+            guard let after else { return Array(sorted.prefix(page(limit))) }
+            return Array(sorted.drop { $0.id != after }.dropFirst().prefix(page(limit)))
+        }
         var mark: Lookup.Mark?
         if let after {
             let row = try await store.load([.named(.replica, after.rawValue)])[0].first
             mark = Lookup.Mark(row?.rank ?? .min, tie: after.rawValue)
         }
-        if let wanted = try await index.principals(behind: principal) {
-            let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
-            let sorted = rows.map { (Lookup.Mark($0.rank, tie: $0.number), $0) }
-                .filter { row in mark.map { row.0 < $0 } ?? true }.sorted { $1.0 < $0.0 }
-            return try await describe(sorted.map(\.1), limit)
-        }
         let rows = try await store.load([
             .all(.replica, by: .rank, after: mark, limit: page(limit), descending: true)
         ])[0]
-        return try await describe(rows, limit)
+        return try await describe(rows, page(limit))
     }
 
     private func describe(_ rows: some Sequence<ByteRow>, _ limit: Int) async throws -> [ReplicaRow] {
-        let rows = rows.prefix(page(limit))
+        let rows = rows.prefix(limit)
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         return try await heads(rows).compactMap { owner, replica in
             guard let principal = names[owner] else { return nil }

@@ -68,6 +68,14 @@ extension Database {
                     ON CONFLICT (id) DO UPDATE SET version = ?2, seen = ?3, data = ?4
                 """, values: [.integer(key.owner), .integer(row.version), .integer(row.rank), .bytes(row.bytes)])
         case .replica:
+            // SQLite rewrites the index of a column that is set, whether or not its value is another one.
+            let isSame = try run(
+                "UPDATE replica SET version = ?2, data = ?4 WHERE id = ?1 AND owner = ?5 AND seen = ?3",
+                values: [
+                    .integer(row.number), .integer(row.version), .integer(row.rank), .bytes(row.bytes),
+                    .integer(key.owner),
+                ])
+            guard isSame == 0 else { return }
             try run(
                 """
                 INSERT INTO replica (id, owner, version, seen, data) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -7,7 +7,8 @@
 package enum RowKind: UInt8, CaseIterable, Sendable {
     /// The head of a principal; its key is empty.
     case principal = 1
-    /// The head of a replica; its number is the replica's, its rank the time of its last contact.
+    /// The head of a replica; its number is the replica's, its rank the hour of its last contact, so that an index of
+    /// contacts does not change with each of them.
     case replica = 2
     /// A cursor that was handed out; its number is the cursor, its rank the replica's number, where the rest of it is.
     case cursor = 3

@@ -272,7 +272,7 @@ extension Account {
         view.replicas[id]?.version = replica == nil ? 0 : new
         let row = try replica.map {
             ByteRow(
-                key: key, version: new, number: id.rawValue, rank: $0.lastSeen.milliseconds, bytes: try $0.encoded())
+                key: key, version: new, number: id.rawValue, rank: $0.lastSeen.hour, bytes: try $0.encoded())
         }
         changes.rows.updateValue(row, forKey: key)
     }
@@ -319,6 +319,9 @@ package struct StateEpochs: Hashable, Sendable, Coded {
 extension Instant {
     /// The number of days since 1970.
     var day: Int64 { milliseconds / 86_400_000 }
+
+    /// The number of hours since 1970.
+    package var hour: Int64 { milliseconds / 3_600_000 }
 }
 
 extension RowKey {

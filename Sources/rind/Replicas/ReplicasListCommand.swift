@@ -38,7 +38,9 @@ struct ReplicasListCommand: AsyncParsableCommand {
     }
 
     @Option(
-        help: ArgumentHelp("The order: 'id', or 'last-contact' with the newest first.", valueName: "order"))
+        help: ArgumentHelp(
+            "The order: 'id', or 'last-contact' with the newest first, of all users only by the hour.",
+            valueName: "order"))
     var sort = Order.id
 
     @Option(help: ArgumentHelp("How many at most, 1 to 5000.", valueName: "n"))
