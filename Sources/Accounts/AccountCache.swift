@@ -16,47 +16,32 @@ final class AccountCache: Sendable {
         fileprivate var generation: UInt64
     }
 
-    private struct Kept {
-        var view: AccountView
-        var weight: Int
-    }
-
     private struct State {
-        /// The principals that were used since half of the room was filled, and those that were used before.
-        var (young, old): ([Int64: Kept], [Int64: Kept]) = ([:], [:])
-        var youngBytes = 0
+        var views: TwoGenerations<Int64, AccountView>
         /// The number of changes by the last bits of their owner.
         var changes = [UInt64](repeating: 0, count: 16_384)
         var generation: UInt64 = 0
         var foreign: Int64?
 
-        mutating func keep(_ kept: Kept, of owner: Int64, limit: Int) {
-            youngBytes += kept.weight - (young[owner]?.weight ?? 0)
-            young[owner] = kept
-            old[owner] = nil
-            guard youngBytes > limit / 2 else { return }
-            (old, young, youngBytes) = (young, [:], 0)
-        }
-
         mutating func drop(_ owner: Int64) {
             changes[slot(owner)] += 1
-            old[owner] = nil
-            if let kept = young.removeValue(forKey: owner) { youngBytes -= kept.weight }
+            views.drop(owner)
         }
 
         mutating func dropAll() {
-            (young, old, youngBytes) = ([:], [:], 0)
+            views.dropAll()
             generation += 1
         }
 
-        func slot(_ owner: Int64) -> Int { Int(truncatingIfNeeded: owner & 16_383) }
+        func moment(_ owner: Int64) -> Moment { Moment(changes: changes[slot(owner)], generation: generation) }
+
+        private func slot(_ owner: Int64) -> Int { Int(truncatingIfNeeded: owner & 16_383) }
     }
 
-    private let limit: Int
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
 
     /// Creates a cache of about so many bytes.
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) { state = NIOLockedValueBox(State(views: TwoGenerations(limit: limit))) }
 
     /// Returns what is known of a principal, if nothing was changed by others since the given count of their changes, and
     /// the moment from which on a change would make it old.
@@ -66,21 +51,18 @@ final class AccountCache: Sendable {
                 state.foreign = foreign
                 state.dropAll()
             }
-            let moment = Moment(changes: state.changes[state.slot(owner)], generation: state.generation)
-            if let kept = state.young[owner] { return (kept.view, moment) }
-            guard let kept = state.old[owner] else { return (nil, moment) }
-            state.keep(kept, of: owner, limit: limit)
-            return (kept.view, moment)
+            return (state.views.use(owner), state.moment(owner))
         }
     }
 
     /// Keeps what was read or made, in place of what was known; forgets both if something has changed since the moment.
     func keep(_ view: AccountView, of owner: Int64, since moment: Moment) {
-        let kept = kept(view, of: owner)
+        let kept = view.kept(of: owner)
+        let weight = kept.weight
         state.withLockedValue { state in
-            let now = Moment(changes: state.changes[state.slot(owner)], generation: state.generation)
+            let now = state.moment(owner)
             state.drop(owner)
-            if now == moment, let kept { state.keep(kept, of: owner, limit: limit) }
+            if now == moment { state.views.keep(kept, weight: weight, at: owner) }
         }
     }
 
@@ -89,10 +71,4 @@ final class AccountCache: Sendable {
 
     /// Forgets everything.
     func dropAll() { state.withLockedValue { $0.dropAll() } }
-
-    private func kept(_ view: AccountView, of owner: Int64) -> Kept? {
-        let view = view.kept(of: owner)
-        guard view.weight <= limit / 16 else { return nil }
-        return Kept(view: view, weight: view.weight)
-    }
 }

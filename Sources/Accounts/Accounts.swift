@@ -21,7 +21,10 @@ package final class Accounts: Sendable {
     package let setting: Account.Setting
     private let queue: CommitQueue
     private let cache = AccountCache(limit: 64 << 20)
+    /// The chunks of ledgers.
+    let chunks: ChunkCache
     private let versions: VersionSource
+    private let deferred = DeferredTable()
 
     /// Creates the accounts of a store.
     package init(_ store: any ByteStore, setting: Account.Setting, versions: VersionSource = VersionSource()) {
@@ -29,6 +32,7 @@ package final class Accounts: Sendable {
         self.setting = setting
         self.versions = versions
         queue = CommitQueue(store)
+        chunks = ChunkCache(store, limit: 32 << 20)
     }
 
     /// Runs a rule that changes nothing.
@@ -75,22 +79,53 @@ package final class Accounts: Sendable {
                 continue
             }
             let result = try outcome.get()
-            var (changes, after) = try account.finish(version: versions.next)
+            var finished = try account.finish(version: versions.next)
             let running = RunningLease.current
-            changes.lease = running?.lease
-            changes.givesLeaseBack = running?.isGivenBack ?? false
-            guard !changes.isEmpty else {
+            finished.changes.lease = running?.lease
+            finished.changes.givesLeaseBack = running?.isGivenBack ?? false
+            guard !finished.changes.isEmpty else {
                 if loads > 0, keeps { cache.keep(view, of: owner, since: moment) }
+                note(finished, of: account)
                 return result
             }
-            let owned = OwnedChanges(owner: owner, changes: changes)
-            switch try await commit(owned, leaving: keeps ? after : nil, since: moment) {
-            case .made: return result
+            let owned = OwnedChanges(owner: owner, changes: finished.changes)
+            switch try await commit(owned, leaving: keeps ? finished.view : nil, since: moment) {
+            case .made:
+                note(finished, of: account)
+                chunks.take(finished.changes)
+                return result
             case .leaseLost: throw StateError.leaseLost
             case .refused: continue
             }
         }
         throw StateError.busy
+    }
+
+    private func note(_ finished: Account.Finished, of account: Account) {
+        deferred.keep(
+            finished.deferred, without: finished.stored, of: account.deferred, for: account.principal)
+    }
+
+    /// Returns a replica with what was deferred of it.
+    package func withDeferred(_ replica: ReplicaHead, of owner: Int64) -> ReplicaHead {
+        replica.making(deferred.changes(of: owner).changes[replica.id] ?? [])
+    }
+
+    /// Stores what was deferred, in transactions that do not wait for the disk; throws the last error.
+    package func storeDeferred() async throws {
+        var failure: (any Error)?
+        for (principal, replicas) in deferred.all {
+            try Task.checkCancellation()
+            do {
+                try await change(principal) { account in
+                    for id in replicas { try account.storeDeferred(of: id) }
+                }
+            } catch {
+                failure = error
+                if case .corrupt = error as? StateError { deferred.drop(principal) }
+            }
+        }
+        if let failure { throw failure }
     }
 
     private func commit(
@@ -113,8 +148,11 @@ package final class Accounts: Sendable {
         _ rule: (inout Account) throws -> T, of principal: Principal, from view: inout AccountView,
         loads: inout Int, loading first: (([Lookup]) async throws -> [[ByteRow]])? = nil
     ) async throws -> (outcome: Result<T, any Error>, account: Account) {
+        var setting = setting
         while loads < Self.maximumLoads {
-            var account = try Account(principal, setting: setting, view: view)
+            let deferred = deferred.changes(of: principal.owner)
+            setting.canDefer = deferred.hasRoom
+            var account = try Account(principal, setting: setting, view: view, deferred: deferred.changes)
             do {
                 return (.success(try rule(&account)), account)
             } catch let missing as Missing {
@@ -136,8 +174,8 @@ package final class Accounts: Sendable {
             view.numbers[kind, default: []] += try await store.reserve(kind, count: count)
         }
         if !missing.chunks.isEmpty {
-            let chunks = zip(missing.chunks, try await store.chunks(missing.chunks))
-            view.chunks.merge(chunks.map { ($0, $1) }) { $1 }
+            let found = zip(missing.chunks, try await chunks.chunks(missing.chunks))
+            view.chunks.merge(found.map { ($0, $1) }) { $1 }
         }
         guard !missing.lookups.isEmpty else { return }
         let answers = try await load(missing.lookups)

@@ -4,15 +4,36 @@
 import StateStore
 import SyncModel
 
-/// Reads the chunks of layers, whether a layer or one of its directories names them.
+/// Finds and reads the chunks of layers, whether a layer or its directories name them.
 struct ChunkReader {
-    let store: any ByteStore
+    let cache: ChunkCache
 
     /// Returns the last chunk of a table whose first hash is not greater than an id.
     func chunk(holding id: IDHash, in table: String, of layer: LedgerLayer?) async throws -> StoredChunk? {
-        guard let head = layer?.chunks.last(where: { $0.table == table && $0.first <= id }) else { return nil }
-        guard let found = try await named(by: head).last(where: { $0.first <= id }) else { return nil }
-        return try await contents(of: [found])[0]
+        var next = layer?.chunks.last(before: id, in: table)
+        while let directory = next, directory.named > 0 {
+            next = try await cache.named(by: [directory])[0].last(before: id, in: table)
+        }
+        guard let next else { return nil }
+        return try await contents(of: [next]).first
+    }
+
+    /// Reads the chunks of layers that may hold ids, by table, so that they are at hand.
+    func prepare(_ ids: [String: [IDHash]], in layers: [LedgerLayer]) async throws {
+        var found: [ChunkHead] = []
+        var lists = layers.map(\.chunks)
+        while !lists.isEmpty {
+            let heads = lists.flatMap { list in
+                var seen: Set<Int64> = []
+                return ids.flatMap { table, ids in
+                    ids.compactMap { list.last(before: $0, in: table) }.filter { seen.insert($0.number).inserted }
+                }
+            }
+            found += heads.filter { $0.named == 0 && $0.bytes == nil }
+            let directories = heads.filter { $0.named > 0 }
+            lists = directories.isEmpty ? [] : try await cache.named(by: directories)
+        }
+        _ = try await cache.chunks(found.map(\.number))
     }
 
     /// Returns the chunks of a table that begin after a hash, in order, at most `limit`.
@@ -20,38 +41,69 @@ struct ChunkReader {
         after first: IDHash?, in table: String, of layer: LedgerLayer?, limit: Int
     ) async throws -> [StoredChunk] {
         let heads = (layer?.chunks ?? []).filter { $0.table == table }
+        return try await contents(of: following(first, in: heads, limit: limit))
+    }
+
+    private func following(_ first: IDHash?, in heads: [ChunkHead], limit: Int) async throws -> [ChunkHead] {
         var found: [ChunkHead] = []
         for (index, head) in heads.enumerated() where found.count < limit {
             // What follows begins with the next one, if that is not too late.
             if let first, index + 1 < heads.count, heads[index + 1].first <= first { continue }
-            found += try await named(by: head).filter { chunk in first.map { $0 < chunk.first } ?? true }
+            if head.named > 0 {
+                let named = try await cache.named(by: [head])[0]
+                found += try await following(first, in: named, limit: limit - found.count)
+            } else if first.map({ $0 < head.first }) ?? true {
+                found.append(head)
+            }
         }
-        return try await contents(of: Array(found.prefix(limit)))
+        return found
     }
 
-    /// Returns all chunks of a layer.
-    func chunks(of layer: LedgerLayer) async throws -> [StoredChunk] {
-        var heads: [ChunkHead] = []
-        for head in layer.chunks { heads += try await named(by: head) }
-        return try await contents(of: heads)
+    /// Returns all chunks of layers.
+    func chunks(of layers: [LedgerLayer]) async throws -> [LayerID: [LedgerChunk]] {
+        var (heads, owners): ([ChunkHead], [LayerID]) = ([], [])
+        var chunks: [LayerID: [LedgerChunk]] = [:]
+        // The ledgers of two cursors have layers in common.
+        for layer in layers where chunks.updateValue([], forKey: layer.id) == nil {
+            let all = try await leaves(of: layer.chunks)
+            heads += all
+            owners += all.map { _ in layer.id }
+        }
+        for (owner, chunk) in zip(owners, try await contents(of: heads)) { chunks[owner]?.append(chunk.chunk) }
+        return chunks
     }
 
-    /// Returns the chunks that a directory names, or the chunk itself.
-    private func named(by head: ChunkHead) async throws -> [ChunkHead] {
-        guard head.named > 0 else { return [head] }
-        guard let bytes = try await store.chunks([head.number])[0] else { throw StateError.ledgerChanged }
-        return try head.chunks(decoding: bytes)
+    private func leaves(of heads: [ChunkHead]) async throws -> [ChunkHead] {
+        guard heads.contains(where: { $0.named > 0 }) else { return heads }
+        var all: [ChunkHead] = []
+        for head in heads {
+            all += head.named == 0 ? [head] : try await leaves(of: cache.named(by: [head])[0])
+        }
+        return all
     }
 
     private func contents(of heads: [ChunkHead]) async throws -> [StoredChunk] {
-        let wanted = heads.filter { $0.bytes == nil }.map(\.number)
-        let read = wanted.isEmpty ? [] : try await store.chunks(wanted)
-        let bytes = Dictionary(zip(wanted, read), uniquingKeysWith: { $1 })
+        var read = try await cache.chunks(heads.filter { $0.bytes == nil }.map(\.number))[...]
         return try heads.map { head in
-            guard let bytes = head.bytes ?? bytes[head.number] ?? nil else { throw StateError.ledgerChanged }
+            guard let bytes = head.bytes ?? read.popFirst() ?? nil else { throw StateError.ledgerChanged }
             return StoredChunk(
                 id: head.number,
                 chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes))
         }
+    }
+}
+
+extension [ChunkHead] {
+    /// Returns the last chunk or directory of a table whose first hash is not greater than an id.
+    fileprivate func last(before id: IDHash, in table: String) -> ChunkHead? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            let isBefore =
+                self[middle].table == table
+                ? self[middle].first <= id : self[middle].table.utf8.lexicographicallyPrecedes(table.utf8)
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 && self[low - 1].table == table ? self[low - 1] : nil
     }
 }

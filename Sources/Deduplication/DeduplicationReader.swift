@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import LineProjection
-import SyncModel
+package import SyncModel
 
 /// Reads all lines that a deduplicator has gathered, record by record, one table at a time.
 ///
@@ -70,6 +70,13 @@ package struct DeduplicationReader: Sendable {
         self.arena = arena
         group = RecordGroup(beginnings)
         self.read = read
+    }
+
+    /// Returns the ids of a table's records if they are in memory and not more than `limit`; nil otherwise.
+    package func ids(of rank: TableRank, limit: Int) -> [IDHash]? {
+        guard stored.allSatisfy({ $0.range(of: rank).isEmpty }) else { return nil }
+        let indices = firstIndex { $0.rank >= rank }..<firstIndex { $0.rank > rank }
+        return indices.count > limit ? nil : run[indices].map { IDHash(low: $0.idLow, high: $0.idHigh) }
     }
 
     /// Goes before the first record of the table with this rank.

@@ -10,9 +10,9 @@ package struct GatewayTuning: Hashable, Sendable {
     /// The most bytes of a ledger's chunk, except one with a single entry.
     package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
     /// The number of deltas over its base beyond which a ledger is compacted.
-    package var deltas = 32
+    package var deltas = 64
     /// The number of chunks in its deltas beyond which a ledger is compacted.
-    package var deltaChunks = 64
+    package var deltaChunks = 512
     /// The number of undos between a cursor and the base beyond which the cursor gets a full stream.
     package var undos = PullContext.Ledger.maximumUndos
     /// The number of de-duplication entries that are gathered before they are sorted and moved out of memory.

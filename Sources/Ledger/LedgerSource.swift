@@ -24,7 +24,15 @@ package protocol LedgerSource: Sendable {
     /// if there is none.
     func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk?
 
+    /// Reads the chunks of layers that may hold ids, by table, so that ``chunk(layer:table:holding:)`` finds them at hand.
+    func prepare(_ ids: [String: [IDHash]], in layers: [LayerID]) async throws
+
     /// Returns at most `limit` chunks of a layer's table in their order: those that begin after a hash, or from the
     /// first if the hash is nil.
     func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) async throws -> [NumberedChunk]
+}
+
+extension LedgerSource {
+    /// Does nothing: each chunk is read when it is asked for.
+    package func prepare(_ ids: [String: [IDHash]], in layers: [LayerID]) async throws {}
 }

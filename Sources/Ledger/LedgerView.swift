@@ -51,7 +51,7 @@ package struct LedgerView: Sendable {
     /// - Throws: ``LedgerError/damaged`` if preloaded chunks are not in their order.
     package init(
         source: any LedgerSource, layers: [LayerID], preloaded: [LayerID: [LedgerChunk]] = [:], table: String,
-        shape: LedgerShape, key: SipHash.Key, readAhead: Int = 16, skipsDamage: Bool = false
+        shape: LedgerShape, key: SipHash.Key, readAhead: Int = 128, skipsDamage: Bool = false
     ) throws(LedgerError) {
         try self.init(
             source: source, ledgers: [layers], isUnion: false, preloaded: preloaded, table: table, shape: shape,
@@ -64,7 +64,7 @@ package struct LedgerView: Sendable {
     /// one.
     package init(
         source: any LedgerSource, ledgers: [[LayerID]], isUnion: Bool, preloaded: [LayerID: [LedgerChunk]] = [:],
-        table: String, shape: LedgerShape, key: SipHash.Key, readAhead: Int = 16, skipsDamage: Bool = false
+        table: String, shape: LedgerShape, key: SipHash.Key, readAhead: Int = 128, skipsDamage: Bool = false
     ) throws(LedgerError) {
         precondition(isUnion || ledgers.count <= 1, "the ledger of a cursor is one")
         self.table = table
@@ -77,7 +77,7 @@ package struct LedgerView: Sendable {
         }
         let layers = ledgers.joined()
         // The chunks read ahead stay bounded, regardless of the number of layers.
-        let readAhead = max(1, min(readAhead, 1_024 / max(1, layers.count)))
+        let readAhead = max(1, min(readAhead, 8_192 / max(1, layers.count)))
         let scope = LedgerScope(source: source, table: table, key: key, readAhead: readAhead, skipsDamage: skipsDamage)
         cursors = []
         for layer in layers {

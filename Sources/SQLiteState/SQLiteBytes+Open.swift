@@ -44,7 +44,7 @@ extension SQLiteBytes {
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 // The ledger of a large first sync (25 MB for a million records) goes into the log as a whole: moving
                 // it into the file in steps of 4 MB, SQLite's default, takes five times as long.
-                try db.execute(sql: "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 8000")
+                try db.execute(sql: "PRAGMA journal_size_limit = 67108864; PRAGMA wal_autocheckpoint = 16000")
                 if let pages = options.maximumPages {
                     try db.execute(sql: "PRAGMA max_page_count = \(max(1, pages))")
                 }
@@ -114,6 +114,7 @@ extension SQLiteBytes {
         configuration.maximumReaderCount = max(1, options.readers)
         configuration.label = "state"
         configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA page_size = \(SQLiteSchema.pageSize)")
             // The schema of a file is not trusted to call functions; broken pages are found when they are read.
             try db.execute(sql: "PRAGMA trusted_schema = OFF")
             try db.execute(sql: "PRAGMA cell_size_check = ON")

@@ -6,6 +6,10 @@ enum SQLiteSchema {
     /// The number of the schema: files of lower numbers are of a form that is not read any more.
     static let version = 12
 
+    /// The bytes of a page: a commit writes whole pages, and a head is to fit into one
+    /// (``StateLimits/headBytes``).
+    static let pageSize = 2_048
+
     /// The tables.
     static let tables = ["principal", "replica", "cursor", "entry", "chunk"]
 

@@ -20,6 +20,10 @@ package protocol LedgerStore: Sendable {
     /// named.
     func ledgerChunks(of layers: [LayerID], limit: Int) async throws -> LedgerLayers
 
+    /// Reads the chunks of layers that may hold ids, by table, so that ``ledgerChunk(layer:table:holding:)`` finds them
+    /// at hand: two reads for all of them, or three in a very large ledger.
+    func prepareChunks(of layers: [LayerID], holding ids: [String: [IDHash]]) async throws
+
     /// Returns what ``ledgerChunks(of:limit:)`` and ``pushNotes(of:after:limit:)`` return.
     ///
     /// A store for which each read is a round trip does both in one.

@@ -16,11 +16,13 @@ package struct StateLimits: Hashable, Sendable {
     /// The largest size of a ledger chunk in bytes.
     package var chunkBytes = 1 << 20
     /// The largest size of a chunk, in bytes, that is kept with its replica instead of under a number of its own.
-    package var inlineBytes = 512
+    package var inlineBytes = 100
     /// The size of a replica's head, in bytes, above which cursors move out of it into pages of about this size.
-    package var headBytes = 4_000
+    package var headBytes = 1_900
     /// The most chunks of a layer that a head names; those of larger layers are named by directories.
-    package var headChunks = 64
+    package var headChunks = 16
+    /// The most chunks or directories that a directory names: it is about as large as a chunk.
+    package var directoryChunks = 56
     /// The largest body of a receipt in bytes.
     package var receiptBytes = 1 << 16
     /// The number of receipts for one principal; the oldest are dropped first.

@@ -31,7 +31,8 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// has gone on without the cursor, the cursor stays unconfirmed: it begins a replica of its own
     /// (``StoredPullContext/isFork``).
     ///
-    /// Writes nothing if the cursor was confirmed before and its replica was seen within the touch interval.
+    /// Changes nothing if the cursor was confirmed before and its replica was seen within the touch interval. A cursor
+    /// that is not the replica's first is stored later (``storeDeferred()``): if it is lost, the device presents it again.
     ///
     /// - Throws: ``StateError/cursorUnknown(_:)`` if the cursor has been collected since: treat it as unknown.
     func confirm(principal: Principal, cursor: Cursor, at now: Instant) async throws
@@ -140,6 +141,9 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
 
     /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.
     func collect(_ retention: Retention) async throws -> Collected
+
+    /// Stores what was deferred (``DeferredChange``), about once a minute; what cannot be stored stays deferred.
+    func storeDeferred() async throws
 
     /// Checks that the state can be read and written, in a transaction for each.
     ///

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct LockTableTests {
     @Test func `one holder at a time, first come, first served`() async throws {
-        let locks = LockTable(maximumWaiting: 100, timeout: .seconds(30), clock: SystemClock())
+        let locks = LockTable(maximumWaiting: 100, timeout: .seconds(600), clock: SystemClock())
         let inside = NIOLockedValueBox((now: 0, most: 0, total: 0))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 {
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a full queue is refused at once`() async throws {
-        let locks = LockTable(maximumWaiting: 0, timeout: .seconds(30), clock: SystemClock())
+        let locks = LockTable(maximumWaiting: 0, timeout: .seconds(600), clock: SystemClock())
         try await locks.withLock("a") {
             await #expect(throws: LockError.queueFull) { try await locks.withLock("a") {} }
             try await locks.withLock("b") {}

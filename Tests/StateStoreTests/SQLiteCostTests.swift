@@ -205,6 +205,8 @@ import Testing
                 }
                 #expect(try version() == before)
                 try await store.confirm(principal: alice, cursor: cursor(1), at: now + 60_000)
+                #expect(try version() == before)
+                try await store.storeDeferred()
                 #expect(try version() != before)
                 try witness.close()
             }
@@ -264,8 +266,10 @@ import Testing
                             row: row(Int64(index + 1), of: owner, replica: Int64(index + 1)), replica: .new, now: now,
                             ledger: ledger(0)))
                 }
+                // As long as somebody reads an old state, the log only grows.
+                let witness = try DatabasePool(path: path).makeSnapshot()
                 let before = try Self.logBytes(path)
-                let rounds = max(2, 32 / principals)
+                let rounds = principals == 1 ? 32 : 10
                 for round in 1...rounds {
                     for (index, owner) in owners.enumerated() {
                         let (value, step) = (Int64(index + 1 + round * principals), Int64(principals))
@@ -275,6 +279,7 @@ import Testing
                 }
                 let bytes = (try Self.logBytes(path) - before) / (rounds * principals)
                 print("cost: bytes in the log for a pull of 20 records, \(principals) principals: \(bytes)")
+                try witness.close()
                 #expect(bytes <= 34_000)
             }
         }

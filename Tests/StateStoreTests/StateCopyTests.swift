@@ -67,6 +67,7 @@ import Testing
             try await withPostgres(options) { store in
                 try await trial.goOn(with: store)
                 for _ in 0..<40 { try await trial.step() }
+                try await store.storeDeferred()
             }
             let back = try await Self.copy(
                 from: { try await PostgresStateStore.openBytes(options, creates: false, logger: logger) },

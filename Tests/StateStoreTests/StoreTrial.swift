@@ -340,6 +340,11 @@ extension StoreTrial {
             try await $0.stuckDevices(by: rule, since: time - 2 * Self.hour, limit: 9)
         }
         try await both("replicas") { try await $0.replicas(of: nil, after: nil, limit: 99) }
+        // All devices are in the order of the hours that are stored.
+        try await both("what was deferred") { 
+            try await $0.storeDeferred()
+            return true
+        }
         try await both("by contact") { try await $0.replicasByContact(of: nil, after: nil, limit: 99) }
     }
 

@@ -18,19 +18,17 @@ extension AccountStore: LedgerStore {
     }
 
     package func ledgerChunks(of wanted: [LayerID], limit: Int) async throws -> LedgerLayers {
-        var found = LedgerLayers()
-        for id in wanted {
-            guard let layer = try layers[id] else { continue }
-            guard layer.chunkCount <= limit else {
-                found.large.insert(id)
-                continue
-            }
-            found.chunks[id] = try await reader.chunks(of: layer).map(\.chunk)
-        }
-        return found
+        let found = try wanted.compactMap { try layers[$0] }
+        let small = found.filter { $0.chunkCount <= limit }
+        return LedgerLayers(
+            chunks: try await reader.chunks(of: small), large: Set(found.filter { $0.chunkCount > limit }.map(\.id)))
     }
 
-    private var reader: ChunkReader { ChunkReader(store: store) }
+    package func prepareChunks(of wanted: [LayerID], holding ids: [String: [IDHash]]) async throws {
+        try await reader.prepare(ids, in: wanted.compactMap { try layers[$0] })
+    }
+
+    private var reader: ChunkReader { ChunkReader(cache: accounts.chunks) }
 
     package func stageLayer(at now: Instant) async throws -> LayerID {
         let layer = LayerID(rawValue: accounts.setting.numbers.next(at: now))
@@ -43,14 +41,11 @@ extension AccountStore: LedgerStore {
     }
 
     package func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws {
-        let rows = try await store.load([.all(.staged, of: 0, prefix: layer.rawValue.keyBytes)])[0]
-        guard let first = rows.first else { throw StateError.ledgerChanged }
-        let known = try rows.flatMap { try StagedChunks(decoding: $0.bytes).chunks }
+        let first = try await store.load([.row(RowKey(.staged, of: 0, number: layer.rawValue))])[0].first
+        guard let first else { throw StateError.ledgerChanged }
         var (changes, staged) = (RowChanges(), [ChunkHead]())
         for chunk in chunks {
             guard chunk.bytes.count <= limits.chunkBytes else { throw StateError.tooLarge("ledger chunk") }
-            let isKnown = (known + staged).contains { $0.table == chunk.table && $0.first == chunk.first }
-            if isKnown { throw StateError.failed("two chunks of a layer begin with the same hash") }
             let number = accounts.setting.numbers.next(at: Instant(milliseconds: first.number))
             staged.append(
                 ChunkHead(
@@ -58,7 +53,8 @@ extension AccountStore: LedgerStore {
                     size: chunk.bytes.count))
             changes.chunks[number] = chunk.bytes
         }
-        let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + Int64(rows.count).keyBytes)
+        guard let last = staged.last else { return }
+        let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + last.number.keyBytes)
         changes.rows[key] = ByteRow(
             key: key, version: 1, number: first.number, bytes: try StagedChunks(staged).encoded())
         changes.isDurable = false

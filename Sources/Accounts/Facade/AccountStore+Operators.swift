@@ -58,7 +58,7 @@ extension AccountStore: InspectableStore {
         let pages = try await store.load(
             paged.map { .all(.recent, of: heads[$0].owner, prefix: heads[$0].replica.id.rawValue.keyBytes) })
         for (index, rows) in zip(paged, pages) { _ = try heads[index].replica.take(pages: rows) }
-        return heads
+        return heads.map { ($0.owner, accounts.withDeferred($0.replica, of: $0.owner)) }
     }
 
     package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {

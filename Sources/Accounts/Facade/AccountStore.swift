@@ -209,7 +209,13 @@ extension AccountStore: StateStore {
 
     package func checkWriting(within limit: Duration) async throws { try await store.checkWriting(within: limit) }
 
-    package func close() async { await store.close() }
+    package func storeDeferred() async throws { try await accounts.storeDeferred() }
+
+    package func close() async {
+        // What cannot be stored any more comes again with the next syncs.
+        try? await accounts.storeDeferred()
+        await store.close()
+    }
 }
 
 extension AccountStore: LeaseStore {

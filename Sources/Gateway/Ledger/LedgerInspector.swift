@@ -125,7 +125,7 @@ package struct LedgerInspector: Sendable {
         for layer in outline.layers {
             var last: IDHash?
             while true {
-                let chunks = try await store.ledgerChunks(layer: layer, table: table, after: last, limit: 64)
+                let chunks = try await store.ledgerChunks(layer: layer, table: table, after: last, limit: 512)
                 for stored in chunks {
                     var reader = try LedgerChunkReader(stored.chunk.bytes)
                     while try reader.next() {

@@ -17,6 +17,11 @@ package struct StoreLedgerSource: LedgerSource {
         try await store.ledgerChunk(layer: layer, table: table, holding: id).map(NumberedChunk.init)
     }
 
+    /// Reads the chunks of layers that may hold ids, all at once.
+    package func prepare(_ ids: [String: [IDHash]], in layers: [LayerID]) async throws {
+        try await store.prepareChunks(of: layers, holding: ids)
+    }
+
     /// Returns the chunks of a layer's table that begin after a hash, in their order.
     package func chunks(
         layer: LayerID, table: String, after first: IDHash?, limit: Int

@@ -13,7 +13,7 @@ import SyncModel
 // The device's ledger.
 extension DeviceState {
     /// Layers with at most this many chunks are preloaded.
-    private static let preloadedChunks = 16
+    private static let preloadedChunks = 64
     /// This many layers are preloaded at a time, until this many bytes are read; other layers are read on demand.
     private static let preloadedLayers = 32
     private static let preloadedBytes = 16 << 20

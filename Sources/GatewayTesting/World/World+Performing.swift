@@ -36,7 +36,9 @@ extension World {
         case .goOn: goOn()
         case .saveState: savedBytes = bytes.copy()
         case .restoreState: try await restoreState()
-        case .wait(let milliseconds): pass(milliseconds)
+        case .wait(let milliseconds):
+            pass(milliseconds)
+            if milliseconds >= 3_000 { await storeDeferred() }
         case .days(let days): try await pass(days: days)
         case .fill(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
         case .accept, .resync: try await performOnReplica(op)

@@ -23,6 +23,7 @@ package final class World {
     struct Running {
         var gateway: SyncGateway
         var life: GatewayLife
+        var store: AccountStore
     }
 
     /// One request of a device that is under way.
@@ -99,9 +100,9 @@ package final class World {
         let files = WorldFiles(life: life, disk: disk)
         let clock = WorldClock(time: time, life: life)
         let configuration = try WorldConfiguration.load(setup, mapping: mapping)
+        let store = state(of: bytes.shared(seesChanges: setup.gateways == 1, gate: gate(life)))
         let gateway = SyncGateway(
-            configuration: configuration,
-            store: state(of: bytes.shared(seesChanges: setup.gateways == 1, gate: gate(life))),
+            configuration: configuration, store: store,
             backend: BackendClient(
                 settings: configuration.backendSettings,
                 transport: WorldTransport(
@@ -110,7 +111,7 @@ package final class World {
             ports: GatewayPorts(
                 files: files, clock: clock, random: Randomness { [executor] in executor.draw() }),
             tuning: WorldConfiguration.tuning)
-        return Running(gateway: gateway, life: life)
+        return Running(gateway: gateway, life: life, store: store)
     }
 
     private func gate(_ life: GatewayLife) -> MemoryBytes.Gate {
@@ -132,6 +133,13 @@ package final class World {
                 try life.check()
                 if WorldSync.current?.take(.lostAnswer) == true { throw StateError.io("the answer was lost") }
             }
+        }
+    }
+
+    /// Lets the gateways that run store what was deferred; on a full disk it stays deferred.
+    func storeDeferred() async {
+        for running in gateways where !running.life.isDead && !running.life.isPaused {
+            try? await running.store.storeDeferred()
         }
     }
 

@@ -16,9 +16,9 @@ package struct LedgerCompaction: Sendable {
         /// The most bytes of a chunk, unless single entries nearly fill it.
         package var chunkBytes = LedgerChunkWriter.defaultMaximumBytes
         /// The most base chunks that a batch removes; it adds at most about four times as much.
-        package var batchChunks = 64
+        package var batchChunks = 512
         /// The number of chunks that are read at once, at most.
-        package var readAhead = 16
+        package var readAhead = 128
         /// The time before which tombstones vanish if their chunk is rewritten.
         package var forgetTombstonesBefore: Instant = 0
         /// Creates the usual settings, under which no tombstone vanishes.

@@ -73,6 +73,17 @@ package struct Coder {
         number = Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
+    /// Codes a number whose bits are spread evenly, as eight bytes.
+    mutating func code(whole number: inout UInt64) throws(StateError) {
+        guard isReading else {
+            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(56 - index * 8))) }
+            return
+        }
+        var read: UInt64 = 0
+        for _ in 0..<8 { read = read << 8 | UInt64(try next()) }
+        number = read
+    }
+
     /// Codes a byte string.
     package mutating func code(_ value: inout [UInt8]) throws(StateError) {
         var count = Int64(value.count)

@@ -90,10 +90,10 @@ extension ChunkHead: Coded {
 
     /// Codes all but the table.
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        var hash = first.bytes
-        try coder.code(&hash)
-        guard let read = IDHash(bytes: hash) else { throw Coder.damage }
-        first = read
+        var (high, low) = (first.high, first.low)
+        try coder.code(whole: &high)
+        try coder.code(whole: &low)
+        first = IDHash(low: low, high: high)
         try coder.code(&entries)
         try coder.code(&number)
         try coder.code(&size)

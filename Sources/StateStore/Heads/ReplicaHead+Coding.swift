@@ -23,11 +23,15 @@ extension ReplicaHead: Coded {
         try coder.code(&tip)
         try coder.code(&acceptedAt)
         try coder.code(&resyncAt)
-        var inHead = coder.isReading ? [] : cursorsInHead
-        try StoredCursor.code(&inHead, with: &coder)
+        var inHead = coder.isReading ? [] : try StoredCursor.encode(cursorsInHead, after: newestPaged)
+        try coder.code(&inHead)
         var numbers = pages.map(\.number)
         try coder.code(&numbers)
-        if coder.isReading { (cursors, pages) = (inHead, numbers.map { CursorPage(number: $0, cursors: []) }) }
+        if coder.isReading {
+            unreadCursors = inHead
+            pages = numbers.map { CursorPage(number: $0, cursors: []) }
+            if pages.isEmpty { try readCursors() }
+        }
         try coder.code(&older)
         try coder.code(&ledger)
         var kinds = troubles.map(\.rawValue).sorted()
@@ -37,7 +41,30 @@ extension ReplicaHead: Coded {
     }
 }
 
+extension ReplicaHead {
+    /// The newest cursor in a page: what those in the head have in common with it is not repeated there.
+    private var newestPaged: StoredCursor? {
+        pages.lazy.compactMap(\.cursors.last).max { $0.cursor < $1.cursor }
+    }
+
+    /// Reads the cursors in the head, once the pages are there.
+    mutating func readCursors() throws(StateError) {
+        guard let bytes = unreadCursors else { return }
+        var coder = Coder(reading: bytes)
+        try StoredCursor.code(&cursors, with: &coder, after: newestPaged)
+        guard coder.isAtEnd else { throw Coder.damage }
+        unreadCursors = nil
+    }
+}
+
 extension StoredCursor {
+    /// Returns cursors as bytes, from the newest on, without what the first of them has in common with another cursor.
+    static func encode(_ cursors: [Self], after other: Self?) throws(StateError) -> [UInt8] {
+        var (coder, cursors) = (Coder(), cursors)
+        try code(&cursors, with: &coder, after: other)
+        return coder.bytes
+    }
+
     /// A cursor before the newest one.
     private static var none: StoredCursor {
         StoredCursor(
@@ -47,11 +74,13 @@ extension StoredCursor {
                 mappingDigest: ""))
     }
 
-    /// Codes cursors from the newest on: most parts are those of the next newer one.
-    static func code(_ cursors: inout [Self], with coder: inout Coder) throws(StateError) {
+    /// Codes cursors from the newest on: most parts are those of the next newer one, of the newest those of `other`.
+    static func code(
+        _ cursors: inout [Self], with coder: inout Coder, after other: Self? = nil
+    ) throws(StateError) {
         var count = cursors.count
         try coder.code(count: &count)
-        var (rest, newer) = (cursors, Self.none)
+        var (rest, newer) = (cursors, other ?? Self.none)
         if coder.isReading { cursors = [] }
         for _ in 0..<count {
             var cursor = rest.popLast() ?? newer

@@ -76,6 +76,7 @@ extension ReplicaHead {
             guard let bytes = known[pageKey(0, page).key] else { return false }
             pages[index].cursors = try CursorPage(decoding: bytes).cursors
         }
+        try readCursors()
         insert(pages.flatMap(\.cursors))
         return true
     }
@@ -151,10 +152,12 @@ extension ReplicaHead {
     ) throws(StateError) -> [[StoredCursor]] {
         var (groups, size): ([[StoredCursor]], Int) = ([], .max)
         for cursor in cursors {
-            // Together they take less: each is written as what differs from the next one.
-            let bytes = try CursorPage(number: 0, cursors: [cursor]).encoded().count
-            let isFull = size > limits.headBytes - bytes || groups.last.map { $0.count >= pageCursors } ?? true
-            if isFull { (groups, size) = (groups + [[]], 0) }
+            // Each is written as what differs from the next one, which is about what differs from the one before.
+            var bytes = try StoredCursor.encode([cursor], after: groups.last?.last).count
+            if size > limits.headBytes - bytes || groups.last.map({ $0.count >= pageCursors }) ?? true {
+                groups.append([])
+                (size, bytes) = (0, try StoredCursor.encode([cursor], after: nil).count)
+            }
             groups[groups.count - 1].append(cursor)
             size += bytes
         }

@@ -31,6 +31,8 @@ package struct ReplicaHead: Hashable, Sendable {
     package var cursors: [StoredCursor] = []
     /// The pages that have some of these cursors.
     package var pages: [CursorPage] = []
+    /// The cursors in the head that were not read yet, because they build on those in pages.
+    var unreadCursors: [UInt8]?
     /// The cursors that are in other pages.
     package var older = OlderCursors()
     /// Its ledger; the deltas are with the cursors.

@@ -7,22 +7,24 @@ import SyncModel
 extension Account {
     /// Returns the chunks of a list in which directories stand for some of them.
     mutating func chunks(in heads: [ChunkHead]) throws -> [ChunkHead] {
+        guard heads.contains(where: { $0.named > 0 }) else { return heads }
         try needChunks(heads)
-        return try heads.flatMap { head in
+        let named = try heads.flatMap { head in
             guard head.named > 0 else { return [head] }
             guard let bytes = view.chunks[head.number] ?? nil else { throw StateError.ledgerChanged }
             return try head.chunks(decoding: bytes)
         }
+        return try chunks(in: named)
     }
 
     /// Returns the numbers under which the chunks of a list are, and its directories; what can no longer be read is
     /// omitted.
     mutating func numbers(in heads: [ChunkHead]) throws -> [Int64] {
         try needChunks(heads)
-        return heads.flatMap { head in
-            let named = view.chunks[head.number].flatMap(\.self).flatMap { try? head.chunks(decoding: $0) } ?? []
-            return ([head] + named).filter { $0.bytes == nil }.map(\.number)
+        let named = heads.filter { $0.named > 0 }.flatMap { head in
+            view.chunks[head.number].flatMap(\.self).flatMap { try? head.chunks(decoding: $0) } ?? []
         }
+        return heads.filter { $0.bytes == nil }.map(\.number) + (named.isEmpty ? [] : try numbers(in: named))
     }
 
     private mutating func needChunks(_ heads: [ChunkHead]) throws {
@@ -30,14 +32,23 @@ extension Account {
         guard missing.isEmpty else { throw Missing(chunks: missing) }
     }
 
-    /// Returns a list that is short enough for a head, and writes the directories that it takes.
+    /// Returns a list that is short enough for a head, and writes the directories that it takes: if they are too many,
+    /// they have directories in turn.
     mutating func directories(of chunks: [ChunkHead], at now: Instant) throws -> [ChunkHead] {
-        let limit = setting.limits.headChunks
-        guard chunks.count > limit else { return chunks }
-        let size = 2 * max(limit, chunks.count / limit)
-        var (directories, rest): ([ChunkHead], ArraySlice<ChunkHead>) = ([], chunks[...])
+        var list = chunks
+        while list.count > setting.limits.headChunks {
+            let shorter = try namedByDirectories(list, at: now)
+            // Each table has directories of its own.
+            guard shorter.count < list.count else { break }
+            list = shorter
+        }
+        return list
+    }
+
+    private mutating func namedByDirectories(_ list: [ChunkHead], at now: Instant) throws -> [ChunkHead] {
+        var (directories, rest): ([ChunkHead], ArraySlice<ChunkHead>) = ([], list[...])
         while let first = rest.first {
-            let named = Array(rest.prefix(size).prefix { $0.table == first.table })
+            let named = Array(rest.prefix(max(2, setting.limits.directoryChunks)).prefix { $0.table == first.table })
             rest = rest.dropFirst(named.count)
             guard named.count > 1 else {
                 directories.append(first)
@@ -46,7 +57,7 @@ extension Account {
             var directory = ChunkHead(
                 table: first.table, first: first.first, entries: named.reduce(0) { $0 + $1.entries },
                 number: nextNumber(at: now), size: named.reduce(0) { $0 + $1.size })
-            directory.named = named.count
+            directory.named = named.reduce(0) { $0 + max(1, $1.named) }
             write(try StagedChunks(named).encoded(), chunk: directory.number)
             directories.append(directory)
         }

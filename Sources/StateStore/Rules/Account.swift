@@ -19,6 +19,11 @@ package struct Account {
     private(set) var changes = RowChanges()
     private var read: Set<RowKey> = []
     private var changedReplicas: Set<ReplicaID> = []
+    /// The changes of replicas that were not stored yet when the rule began, and those that it has made since.
+    package let deferred: [ReplicaID: [DeferredChange]]
+    private var deferredHere: [ReplicaID: [DeferredChange]] = [:]
+    /// The heads as they are stored of the replicas that these changes have changed.
+    private var stored: [ReplicaID: ReplicaHead] = [:]
     private var changesHead = false
 
     /// The values that hold for all principals.
@@ -31,6 +36,8 @@ package struct Account {
         package var epoch: Int64 = 0
         /// The next number that no chunk, layer or loose set has.
         package var numbers: any NumberSource
+        /// True if there is room for changes that are stored later.
+        package var canDefer = true
 
         /// Creates a setting.
         package init(limits: StateLimits, cursorLead: Int64 = 0, epoch: Int64 = 0, numbers: any NumberSource) {
@@ -42,7 +49,10 @@ package struct Account {
     }
 
     /// Creates an account of what is known.
-    package init(_ principal: Principal, setting: Setting, view: AccountView) throws(StateError) {
+    package init(
+        _ principal: Principal, setting: Setting, view: AccountView, deferred: [ReplicaID: [DeferredChange]] = [:]
+    ) throws(StateError) {
+        self.deferred = deferred
         self.principal = Principal(rawValue: try key(principal.rawValue, "principal"), origin: principal.origin)
         self.setting = setting
         self.view = view
@@ -115,8 +125,23 @@ package struct Account {
         let key = RowKey(.replica, of: owner, number: id.rawValue)
         guard let head = view.replicas[id] else { throw view.missing(of: id, owner) }
         read.insert(key)
-        return head.value
+        guard let changes = deferred[id], stored[id] == nil, let value = head.value, !changedReplicas.contains(id) else {
+            return head.value
+        }
+        stored[id] = value
+        view.replicas[id]?.value = value.making(changes)
+        return view.replicas[id]?.value
     }
+
+    /// Takes over a replica that a deferred change has changed.
+    mutating func keepChanged(_ replica: ReplicaHead, by change: DeferredChange) {
+        if stored[replica.id] == nil { stored[replica.id] = view.replicas[replica.id]?.value }
+        view.replicas[replica.id]?.value = replica
+        deferredHere[replica.id, default: []].append(change)
+    }
+
+    /// Lets a replica be stored as it is now.
+    mutating func storeWhole(_ id: ReplicaID) { changedReplicas.insert(id) }
 
     /// The newest cursor of the replicas that are at hand: a clock that is a little behind it is waited for.
     var newestKnown: Cursor? { view.replicas.values.compactMap { $0.value?.newest }.max() }
@@ -234,8 +259,21 @@ extension Account {
         return found
     }
 
+    /// What a rule has left.
+    package struct Finished {
+        /// The changes to commit.
+        package var changes: RowChanges
+        /// What is known once they are committed.
+        package var view: AccountView
+        /// The further changes that are to be stored later.
+        package var deferred: [ReplicaID: [DeferredChange]]
+        /// The replicas that are stored with all that was deferred of them.
+        package var stored: Set<ReplicaID>
+    }
+
     /// Returns what is to be committed, under new versions.
-    package mutating func finish(version: () -> Int64) throws -> (changes: RowChanges, view: AccountView) {
+    package mutating func finish(version: () -> Int64) throws -> Finished {
+        for (id, head) in stored where !changedReplicas.contains(id) { view.replicas[id]?.value = head }
         if changesHead { try write(RowKey(.principal, of: owner), from: view.head?.version ?? 0, to: version()) }
         for id in changedReplicas.sorted(by: { $0.rawValue < $1.rawValue }) {
             try makePages(of: id)
@@ -247,7 +285,11 @@ extension Account {
             changes.rows[key]??.version = version()
         }
         for key in read where changes.expected[key] == nil { changes.expected[key] = view.version(of: key) }
-        return (changes, view.after(changes, owner: owner))
+        // Nothing is to be stored of a replica that is gone.
+        let gone = deferred.keys.filter { id in view.replicas[id].map { $0.value == nil } ?? false }
+        return Finished(
+            changes: changes, view: view.after(changes, owner: owner),
+            deferred: deferredHere.filter { !changedReplicas.contains($0.key) }, stored: changedReplicas.union(gone))
     }
 
     private mutating func makePages(of id: ReplicaID) throws {

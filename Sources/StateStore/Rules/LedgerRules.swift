@@ -100,8 +100,8 @@ package enum LedgerRules {
         let chunks = try account.chunks(in: base.chunks)
         let removed = chunks.filter { merge.removed.contains($0.number) }
         guard removed.count == merge.removed.count else { throw StateError.ledgerChanged }
-        var loose = base.chunks.filter { $0.named > 0 }.map(\.number)
-        loose += removed.filter { $0.bytes == nil }.map(\.number)
+        let kept = Set(chunks.map(\.number)).subtracting(merge.removed)
+        var loose = try account.numbers(in: base.chunks).filter { !kept.contains($0) }
         var next = base
         next.id = LayerID(rawValue: account.nextNumber(at: now))
         next.chunks = try account.directories(

@@ -13,24 +13,18 @@ package enum ReplicaRules {
         guard let found, var replica = try account.replica(ReplicaID(rawValue: found.rank)) else {
             throw StateError.cursorUnknown(cursor)
         }
-        // An older cursor is never news.
-        let news = replica.index(of: cursor).flatMap { index in
-            let stored = replica.cursors[index]
-            return !stored.isConfirmed && (replica.tip == nil || stored.parent == replica.tip) ? index : nil
-        }
-        guard news != nil || isDue(now, after: replica.lastSeen, account.setting.limits.touchInterval) else {
+        let isNews = replica.newsIndex(of: cursor) != nil
+        guard isNews || isDue(now, after: replica.lastSeen, account.setting.limits.touchInterval) else {
             return replica.id
         }
-        replica.lastSeen = max(replica.lastSeen, now)
-        if let index = news {
-            replica.cursors[index].isConfirmed = true
-            replica.tip = cursor
-            if !replica.isConfirmed {
-                replica.isConfirmed = true
-                try account.withKnownHead { head in head.unconfirmed.removeAll { $0 == replica.id.rawValue } }
-            }
+        let change = isNews ? DeferredChange.confirmed(cursor, at: now) : .contact(at: now)
+        guard isNews, !replica.isConfirmed else {
+            try account.defer(change, of: replica.id)
+            return replica.id
         }
+        replica.make(change)
         try account.put(replica)
+        try account.withKnownHead { head in head.unconfirmed.removeAll { $0 == replica.id.rawValue } }
         return replica.id
     }
 
@@ -38,12 +32,15 @@ package enum ReplicaRules {
     package static func touch(
         _ id: ReplicaID, result: String, at now: Instant, in account: inout Account
     ) throws {
-        let interval = account.setting.limits.touchInterval
-        try account.withReplica(id) { replica in
-            guard isDue(now, after: replica.lastSeen, interval) || replica.lastResult != remark(result) else { return }
-            replica.lastSeen = max(replica.lastSeen, now)
-            replica.lastResult = remark(result)
+        guard let replica = try account.replica(id) else { return }
+        guard replica.lastResult == remark(result) else {
+            return try account.withReplica(id) { replica in
+                replica.make(.contact(at: now))
+                replica.lastResult = remark(result)
+            }
         }
+        guard isDue(now, after: replica.lastSeen, account.setting.limits.touchInterval) else { return }
+        try account.defer(.contact(at: now), of: id)
     }
 
     /// Raises the schema version of a replica's pushes, or of those of the only one; returns true if it has risen.

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stored part of one table's ledger: about 16 KiB of entries in the order of their ``IDHash``.
+/// A stored part of one table's ledger: about 2 KB of entries in the order of their ``IDHash``.
 package struct LedgerChunk: Hashable, Sendable {
     /// The client's table.
     package var table: String

@@ -143,7 +143,7 @@ import Testing
 
     @Test func `an entry goes from a view into a new layer`() async throws {
         let memory = MemoryLedger()
-        let entries = Self.entries(100)
+        let entries = Self.entries(40)
         let chunks = LedgerSupport.chunks(entries, shape: Self.shape)
         await memory.add(chunks, to: Self.base)
         var view = try Self.view(memory, [Self.base])

@@ -1,0 +1,71 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import StateStore
+
+/// Keeps the chunks that were read or written last: under its number a chunk never changes.
+final class ChunkCache: Sendable {
+    /// A chunk's bytes, and what they name if it is a directory that was read as one.
+    fileprivate struct Kept: Sendable {
+        var bytes: [UInt8]
+        var named: [ChunkHead]?
+    }
+
+    private let store: any ByteStore
+    private let kept: NIOLockedValueBox<TwoGenerations<Int64, Kept>>
+
+    /// Creates a cache of about so many bytes.
+    init(_ store: any ByteStore, limit: Int) {
+        self.store = store
+        kept = NIOLockedValueBox(TwoGenerations(limit: limit))
+    }
+
+    /// Returns chunks by their numbers, with one read of those that are not kept; nil for those that are not there.
+    func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?] {
+        guard !numbers.isEmpty else { return [] }
+        var found = kept.withLockedValue { kept in numbers.map { kept.use($0)?.bytes } }
+        let missing = found.indices.filter { found[$0] == nil }
+        guard !missing.isEmpty else { return found }
+        let read = try await store.chunks(missing.map { numbers[$0] })
+        for (index, bytes) in zip(missing, read) { found[index] = bytes }
+        kept.withLockedValue { kept in
+            for index in missing {
+                if let bytes = found[index] { kept.keep(Kept(bytes: bytes), at: numbers[index]) }
+            }
+        }
+        return found
+    }
+
+    /// Returns the chunks that directories name, with one read of those that are not kept.
+    ///
+    /// - Throws: ``StateError/ledgerChanged`` if one is not there any more.
+    func named(by directories: [ChunkHead]) async throws -> [[ChunkHead]] {
+        let known = kept.withLockedValue { kept in directories.map { kept.use($0.number)?.named } }
+        guard known.contains(where: { $0 == nil }) else { return known.compactMap(\.self) }
+        let read = try await chunks(directories.map(\.number))
+        var all: [[ChunkHead]] = []
+        for (directory, bytes) in zip(directories, read) {
+            guard let bytes else { throw StateError.ledgerChanged }
+            let named = try directory.chunks(decoding: bytes)
+            all.append(named)
+            kept.withLockedValue { $0.keep(Kept(bytes: bytes, named: named), at: directory.number) }
+        }
+        return all
+    }
+
+    /// Keeps the chunks that changes have written, and forgets those that they have deleted.
+    func take(_ changes: RowChanges) {
+        guard !changes.chunks.isEmpty || !changes.freedChunks.isEmpty else { return }
+        kept.withLockedValue { kept in
+            for (number, bytes) in changes.chunks { kept.keep(Kept(bytes: bytes), at: number) }
+            for number in changes.freedChunks { kept.drop(number) }
+        }
+    }
+}
+
+extension TwoGenerations<Int64, ChunkCache.Kept> {
+    fileprivate mutating func keep(_ value: ChunkCache.Kept, at number: Int64) {
+        keep(value, weight: 150 + value.bytes.count + (value.named?.count ?? 0) * 100, at: number)
+    }
+}
