@@ -18,7 +18,7 @@ package final class Accounts: Sendable {
     /// The store.
     package let store: any ByteStore
     /// The values that hold for all principals.
-    package let setting: Account.Setting
+    package let setting: AccountSetting
     private let queue: CommitQueue
     private let cache = AccountCache(limit: 64 << 20)
     /// The chunks of ledgers.
@@ -27,7 +27,7 @@ package final class Accounts: Sendable {
     private let deferred = DeferredTable()
 
     /// Creates the accounts of a store.
-    package init(_ store: any ByteStore, setting: Account.Setting, versions: VersionSource = VersionSource()) {
+    package init(_ store: any ByteStore, setting: AccountSetting, versions: VersionSource = VersionSource()) {
         self.store = store
         self.setting = setting
         self.versions = versions
@@ -68,11 +68,12 @@ package final class Accounts: Sendable {
         _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
         let owner = principal.owner
-        for _ in 0..<Self.maximumAttempts {
+        for attempt in 0..<Self.maximumAttempts {
             let foreign = try await store.foreignChanges()
             let (known, moment) = cache.view(of: owner, foreign: foreign)
             var (view, loads) = (known ?? AccountView(), 0)
-            var (outcome, account) = try await run(rule, of: principal, from: &view, loads: &loads)
+            var (outcome, account) = try await run(
+                rule, of: principal, from: &view, loads: &loads, assumesFree: attempt == 0)
             if case .failure = outcome, known != nil, foreign == nil {
                 // Another gateway may have changed what was kept.
                 cache.drop(owner)
@@ -101,7 +102,7 @@ package final class Accounts: Sendable {
         throw StateError.busy
     }
 
-    private func note(_ finished: Account.Finished, of account: Account) {
+    private func note(_ finished: FinishedAccount, of account: Account) {
         deferred.keep(
             finished.deferred, without: finished.stored, of: account.deferred, for: account.principal)
     }
@@ -146,9 +147,10 @@ package final class Accounts: Sendable {
     /// Runs a rule until nothing is missing; returns what it returns or throws, and throws what the store throws.
     private func run<T>(
         _ rule: (inout Account) throws -> T, of principal: Principal, from view: inout AccountView,
-        loads: inout Int, loading first: (([Lookup]) async throws -> [[ByteRow]])? = nil
+        loads: inout Int, assumesFree: Bool = false, loading first: (([Lookup]) async throws -> [[ByteRow]])? = nil
     ) async throws -> (outcome: Result<T, any Error>, account: Account) {
         var setting = setting
+        setting.assumesFree = assumesFree
         while loads < Self.maximumLoads {
             let deferred = deferred.changes(of: principal.owner)
             setting.canDefer = deferred.hasRoom

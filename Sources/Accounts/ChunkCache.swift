@@ -47,7 +47,7 @@ final class ChunkCache: Sendable {
         var all: [[ChunkHead]] = []
         for (directory, bytes) in zip(directories, read) {
             guard let bytes else { throw StateError.ledgerChanged }
-            let named = try directory.chunks(decoding: bytes)
+            let named = (try? directory.chunks(decoding: bytes)) ?? [directory.asChunk]
             all.append(named)
             kept.withLockedValue { $0.keep(Kept(bytes: bytes, named: named), at: directory.number) }
         }
@@ -67,5 +67,14 @@ final class ChunkCache: Sendable {
 extension TwoGenerations<Int64, ChunkCache.Kept> {
     fileprivate mutating func keep(_ value: ChunkCache.Kept, at number: Int64) {
         keep(value, weight: 150 + value.bytes.count + (value.named?.count ?? 0) * 100, at: number)
+    }
+}
+
+extension ChunkHead {
+    /// A damaged directory as a chunk of entries: its reader finds that it is none, and the device gets another ledger.
+    fileprivate var asChunk: ChunkHead {
+        var chunk = self
+        chunk.named = 0
+        return chunk
     }
 }

@@ -21,7 +21,6 @@ final class LastingServices: Sendable {
     let making: IDMaking
     let ackRefusals = AckRefusals()
     let positionHolders = PositionHolders()
-    let firstSyncs = FirstSyncs()
     let values = ValueWatch()
     let locks: LockTable
     let leases: Leases

@@ -160,7 +160,8 @@ package final class SyncGateway: Sendable {
         try services.rates?.admit(identity.principal.user, at: .milliseconds(services.clock.now.milliseconds))
         return try await inScope(of: caller) {
             try await services.exclusively(
-                identity, presenting: PushScope.presented(request), logger: caller.logger
+                identity, presenting: PushScope.presented(request), pushing: services.noted(request),
+                logger: caller.logger
             ) { context in
                 var known: StoredPullContext? = context
                 if known?.unfinished != UnfinishedPushes() {

@@ -160,13 +160,15 @@ final class SyncServices: Sendable {
     /// - Parameters:
     ///   - identity: The caller.
     ///   - cursor: The cursor whose context is read.
+    ///   - records: The records that are to be pushed.
     ///   - waits: False if a lease that another gateway holds is not waited for.
     ///   - logger: The request's logger.
     ///   - body: Gets what the state knew when it began.
     /// - Returns: The result of `body`.
     /// - Throws: ``LockError`` if the lock or the lease was not acquired, otherwise the errors of `body`.
     func exclusively<R>(
-        _ identity: CallerIdentity, presenting cursor: Cursor?, waits: Bool = true, logger: Logger,
+        _ identity: CallerIdentity, presenting cursor: Cursor?, pushing records: [PushedRecordKey] = [],
+        waits: Bool = true, logger: Logger,
         _ body: (StoredPullContext) async throws -> R
     ) async throws -> R {
         // Nothing is written for a stranger, and a lease is a row.
@@ -174,17 +176,26 @@ final class SyncServices: Sendable {
         return try await locks.withLock("principal:\(identity.principal.rawValue)") {
             guard !leases.areNeeded else {
                 return try await leases.withLease(
-                    of: identity, presenting: cursor, waits: waits, logger: logger, body)
+                    of: identity, presenting: cursor, pushing: records, waits: waits, logger: logger, body)
             }
             return try await body(
                 store.pullContext(principal: identity.principal, session: identity.session, presented: cursor))
         }
     }
 
+    /// Returns the records of a push that have notes, unless they are so many that another read does not matter.
+    func noted(_ push: PushRequest) -> [PushedRecordKey] {
+        guard pullSettings.keepsLedgers, push.changes.recordCount <= 500 else { return [] }
+        return push.changes.tables.flatMap { table in
+            let ids = table.created.map(\.id) + table.updated.map(\.id) + table.deleted
+            return ids.filter(RecordID.isSafe).map { PushedRecordKey(table: table.name, id: $0) }
+        }
+    }
+
     /// Returns what records devices that do not get on, with the logger of a request.
     func watch(logging logger: Logger) -> DeviceWatch {
         DeviceWatch(
-            store: store, firstSyncs: lasting.firstSyncs, rule: configuration.admin.stuckRule, logger: logger)
+            store: store, rule: configuration.admin.stuckRule, logger: logger)
     }
 
     /// Returns the backend's client with the logger of a request.

@@ -121,7 +121,7 @@ extension Configuration {
         /// The most connections to PostgreSQL.
         package var poolSize = 8
         /// The time after which a gateway that has died or is paused no longer keeps others from its users' syncs.
-        package var lease: Duration = .seconds(30)
+        package var lease: Duration = .seconds(9)
         /// The longest time for opening one connection to PostgreSQL.
         package var connectTimeout: Duration = .seconds(5)
         /// The longest time for one call to PostgreSQL.

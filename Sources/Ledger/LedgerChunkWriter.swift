@@ -8,7 +8,9 @@ package import SyncModel
 /// After each entry, take away what ``takeFullChunk()`` returns, and at the end what ``takeRest()`` returns.
 package struct LedgerChunkWriter: Sendable {
     /// The usual maximum: with its number a chunk fits into a page of the state in SQLite, and into a row of PostgreSQL
-    /// that is kept whole. A lookup reads a chunk, and a compaction rewrites those that it touches.
+    /// that is kept whole.
+    ///
+    /// A lookup reads a chunk, and a compaction rewrites those that it touches.
     package static let defaultMaximumBytes = 1_960
 
     /// The client's table.

@@ -79,7 +79,7 @@ package struct LedgerDiff: Sendable {
     /// - Throws: ``LedgerError``, and errors of reading and of the sinks.
     package mutating func run(_ reader: inout DeduplicationReader, _ sinks: Sinks) async throws {
         let parents = Set(input.schema.tables.flatMap { $0.links.flatMap(\.parents) })
-        try await prepare(reader)
+        try await input.prepareChunks(for: reader)
         var rank = 0
         while rank < input.order.order.count {
             let cycle = input.order.cycle(of: rank)
@@ -100,22 +100,6 @@ package struct LedgerDiff: Sendable {
         }
         try await flush(sinks, isEnd: true)
         for index in diffed.verdicts.indices { diffed.verdicts[index].seal() }
-    }
-
-    /// The most records of a table whose chunks are read at once, before it is walked.
-    private static let preparedRecords = 256
-
-    /// Reads the chunks that may hold what a small stream brings, at once: most pulls bring a few records.
-    private func prepare(_ reader: DeduplicationReader) async throws {
-        guard input.plan.basis == .cursor, let layers = input.ledgers.first else { return }
-        let large = layers.filter { input.preloaded[$0] == nil }
-        guard !large.isEmpty else { return }
-        var ids: [String: [IDHash]] = [:]
-        for (index, table) in input.schema.tables.enumerated() where table.isLedgered {
-            let known = reader.ids(of: input.order.rank[index], limit: Self.preparedRecords) ?? []
-            if !known.isEmpty { ids[table.name] = known }
-        }
-        if !ids.isEmpty { try await input.source.prepare(ids, in: large) }
     }
 
     /// Diffs a group of tables that are each other's parents, or a single table.

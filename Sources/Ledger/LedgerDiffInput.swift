@@ -72,6 +72,24 @@ package struct LedgerDiffInput: Sendable {
     }
 }
 
+extension LedgerDiffInput {
+    /// The most records of a table whose chunks are read at once, before it is walked.
+    private static let preparedRecords = 256
+
+    /// Reads the chunks that may hold what a small stream brings, at once: most pulls bring a few records.
+    func prepareChunks(for reader: DeduplicationReader) async throws {
+        guard plan.basis == .cursor, let layers = ledgers.first else { return }
+        let large = layers.filter { preloaded[$0] == nil }
+        guard !large.isEmpty else { return }
+        var ids: [String: [IDHash]] = [:]
+        for (index, table) in schema.tables.enumerated() where table.isLedgered {
+            let known = reader.ids(of: order.rank[index], limit: Self.preparedRecords) ?? []
+            if !known.isEmpty { ids[table.name] = known }
+        }
+        if !ids.isEmpty { try await source.prepare(ids, in: large) }
+    }
+}
+
 /// The figures of a diff, for the log and the metrics.
 package struct LedgerDiffFigures: Hashable, Sendable {
     /// Records that are new to the device.

@@ -89,7 +89,8 @@ struct ByteTable: Sendable {
     mutating func make(_ changes: RowChanges) -> CommitOutcome {
         if let lease = changes.lease, (try? leases.check(lease)) == nil { return .leaseLost }
         guard changes.expected.allSatisfy({ self[$0.key]?.version ?? 0 == $0.value }),
-            changes.added.allSatisfy({ self[$0.key] == nil })
+            changes.added.allSatisfy({ self[$0.key] == nil }),
+            !changes.rows.keys.contains(where: { changes.expected[$0] == 0 && $0.kind == .replica && hasReplica($0) })
         else { return .refused }
         for (key, row) in changes.rows { put(row, at: key) }
         for row in changes.added { put(row, at: row.key) }
@@ -106,6 +107,10 @@ struct ByteTable: Sendable {
         for number in changes.freedChunks { chunks[number] = nil }
         if changes.givesLeaseBack, let lease = changes.lease { leases.giveBack(lease) }
         return .made
+    }
+
+    private func hasReplica(_ key: RowKey) -> Bool {
+        parts.contains { $0.key.kind == .replica && $0.value[RowKey(.replica, of: $0.key.owner, key.key)] != nil }
     }
 
     private mutating func count(_ row: ByteRow) {

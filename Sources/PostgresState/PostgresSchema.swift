@@ -25,7 +25,7 @@ enum PostgresSchema {
             data bytea NOT NULL, PRIMARY KEY (owner, id)
         )
         """,
-        "CREATE INDEX replica_id ON replica (id)",
+        "CREATE UNIQUE INDEX replica_id ON replica (id)",
         "CREATE INDEX replica_seen ON replica (seen, id)",
         """
         CREATE TABLE cursor (

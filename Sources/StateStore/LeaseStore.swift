@@ -60,9 +60,14 @@ package struct LeaseRequest: Hashable, Sendable {
     package var callTimeout: Int64
     /// The present time; a database on another machine uses its own clock.
     package var now: Instant
+    /// The records that are to be pushed under the lease: their notes are read along.
+    package var records: [PushedRecordKey]
 
     /// Creates a request.
-    package init(holder: String, lifetime: Int64, callTimeout: Int64, now: Instant) {
+    package init(
+        holder: String, lifetime: Int64, callTimeout: Int64, now: Instant, records: [PushedRecordKey] = []
+    ) {
+        self.records = records
         self.holder = holder
         self.lifetime = lifetime
         self.callTimeout = callTimeout

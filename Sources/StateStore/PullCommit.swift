@@ -44,6 +44,8 @@ package struct PullCommit: Hashable, Sendable {
     /// The time at which the backend accepted the session's credential, if the state is to know it; nil leaves the time
     /// as it is.
     package var acceptedAt: Instant?
+    /// True if the client has presented no cursor: such pulls are counted until a device comes back.
+    package var isFirstSync = false
     /// The schema version that the client has stated, for the operator; the row has the version of the client's data.
     package var clientVersion: Int?
 

@@ -57,10 +57,12 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     ///
     /// Deletes the principal's receipts, and drops the oldest unconfirmed replicas over the limit with their cursors.
     ///
+    /// - Returns: How many first syncs there were in a row that no device has come back from, if this is one.
     /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
     ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)``, ``StateError/ledgerChanged`` or
     ///   ``StateError/idsChanged``; the documentation of each states what the caller should do.
-    func commit(_ pull: PullCommit) async throws
+    @discardableResult
+    func commit(_ pull: PullCommit) async throws -> FirstSyncs.Row?
 
     /// Records a replica's last action, the same action at most once per touch interval; an unknown replica is not an
     /// error.
@@ -142,7 +144,7 @@ package protocol StateStore: LedgerStore, PushQuarantineStore, RefusalStore, Jou
     /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.
     func collect(_ retention: Retention) async throws -> Collected
 
-    /// Stores what was deferred (``DeferredChange``), about once a minute; what cannot be stored stays deferred.
+    /// Stores what was deferred (``DeferredChange``), about once a second; what cannot be stored stays deferred.
     func storeDeferred() async throws
 
     /// Checks that the state can be read and written, in a transaction for each.

@@ -98,7 +98,7 @@ struct StateGrowth {
         added.append(
             ByteRow(
                 key: RowKey(.replica, of: owner, number: replica.id.rawValue), version: version,
-                number: replica.id.rawValue, rank: replica.lastSeen.milliseconds, bytes: try replica.encoded()))
+                number: replica.id.rawValue, rank: replica.lastSeen.hour, bytes: try replica.encoded()))
         added += replica.cursors.map { cursor in
             let number = cursor.cursor.rawValue
             return ByteRow(

@@ -112,6 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
         quiet.logLevel = max(logger.logLevel, .error)
         var group = ServiceGroupConfiguration(
             services: [
+                parts.deferredStoring(logger: logger),
                 parts.housekeeping(ledger: { running.withLockedValue(\.configuration.ledger) }, logger: logger),
                 Tidying(gateway: parts.gateway, logger: logger),
                 KeyRefreshing { running.withLockedValue(\.gateway).tokens }, server,

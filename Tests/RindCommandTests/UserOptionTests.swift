@@ -55,12 +55,15 @@ import Testing
         }
     }
 
-    @Test func `a list by last contact has the newest first, in pages`() async throws {
+    @Test func `a list by last contact has the newest first, of all users by the hour, in pages`() async throws {
         try await StateFixture.with { state in
             let newest = [StateFixture.tablet, StateFixture.phone, StateFixture.other].map(\.description)
+            // All of them were seen in the same hour.
+            let all = newest.sorted(by: >)
             let cases: [([String], [String])] = [
-                ([], newest), (["--limit", "1"], [newest[0]]), (["--limit", "1", "--after", newest[0]], [newest[1]]),
-                (["--after", newest[1]], [newest[2]]), (["--principal", "a11ce"], Array(newest.prefix(2))),
+                ([], all), (["--limit", "1"], [all[0]]), (["--limit", "1", "--after", all[0]], [all[1]]),
+                (["--after", all[1]], [all[2]]), (["--principal", "a11ce"], Array(newest.prefix(2))),
+                (["--principal", "a11ce", "--after", newest[0]], [newest[1]]),
             ]
             for (arguments, expected) in cases {
                 let result = try await RunningCommand.run(
@@ -80,7 +83,7 @@ import Testing
             let list = try await state.run("replicas", "list", "--sort", "last-contact", "--after", gone)
             #expect(list.status == 66 && list.out.isEmpty)
             #expect(list.error.contains("There is no replica \(gone) any more"), "\(list.error)")
-            let last = StateFixture.other.description
+            let last = [StateFixture.tablet, StateFixture.phone, StateFixture.other].map(\.description).min() ?? ""
             let end = try await state.run("replicas", "list", "--sort", "last-contact", "--after", last)
             #expect(end.status == 0 && end.out == "no replicas\n", "\(end.error)")
             // By IDs what comes behind is known whether or not it is there.

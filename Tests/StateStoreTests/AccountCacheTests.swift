@@ -55,12 +55,12 @@ import Testing
             #expect(try await store.context(device).row != nil)
         }
         barrier.arm()
-        async let slow: Void = store.commit(
+        async let slow = store.commit(
             PullCommit(row: row(12, replica: 2, parent: 2), replica: .existing, now: now))
         await barrier.reached()
         try await store.commit(PullCommit(row: row(11, replica: 1, parent: 1), replica: .existing, now: now))
         barrier.open()
-        try await slow
+        _ = try await slow
         #expect(try await store.context(11).row?.replica.rawValue == 1)
         #expect(try await store.context(12).row?.replica.rawValue == 2)
         #expect(try await store.context(11).newestOfReplica?.rawValue == 11)

@@ -104,6 +104,31 @@ struct ByteBacking: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: ByteBacking.all)
+    func `a new replica gets no number that a replica of another owner has`(backing: ByteBacking) async throws {
+        try await backing { bytes in
+            func add(_ owner: Int64) async throws -> CommitOutcome {
+                let key = RowKey(.replica, of: owner, number: 7)
+                return try await bytes.commit(
+                    Self.changes { changes in
+                        changes.expected[key] = 0
+                        changes.rows[key] = ByteRow(key: key, version: owner, number: 7)
+                    })[0]
+            }
+            let outcomes = (try await add(1), try await add(2), try await add(1))
+            #expect(outcomes == (.made, .refused, .refused))
+            // Whoever only finds that an owner has none is right.
+            let found = try await bytes.commit(
+                Self.changes { changes in
+                    changes.expected[RowKey(.replica, of: 2, number: 7)] = 0
+                    changes.rows[Self.head] = Self.head(1)
+                })
+            #expect(found == [.made])
+            let rows = try await bytes.load([.named(.replica, 7)])[0]
+            #expect(rows.map(\.key.owner) == [1])
+        }
+    }
+
+    @Test(arguments: ByteBacking.all)
     func `of changes made from one version at the same time one is made`(backing: ByteBacking) async throws {
         try await backing { bytes in
             _ = try await bytes.commit(Self.changes { $0.rows[Self.head] = Self.head(1) })

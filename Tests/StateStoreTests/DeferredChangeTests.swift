@@ -102,7 +102,9 @@ import Testing
 
     @Test func `what could not be stored stays deferred, and is stored when the state is closed`() async throws {
         let full = NIOLockedValueBox(false)
-        let bytes = MemoryBytes { moment in if moment == .beforeWriting, full.withLockedValue({ $0 }) { throw StateError.full } }
+        let bytes = MemoryBytes { moment in
+            if moment == .beforeWriting, full.withLockedValue({ $0 }) { throw StateError.full }
+        }
         let own = AccountStore(bytes, limits: StateLimits())
         try await own.begin(row(1))
         try await own.confirm(principal: alice, cursor: cursor(1), at: now)

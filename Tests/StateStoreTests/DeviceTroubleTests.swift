@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
+import MemoryState
 import StateStore
 import SyncModel
 import Testing
@@ -70,5 +72,39 @@ import Testing
                 .firstSync, code: "", count: 8, since: now, of: ReplicaID(rawValue: 4), at: now)
             #expect(try await stuck() == [3, 2, 1, 4])
         }
+    }
+}
+
+/// First syncs in a row, which are counted in the state.
+@Suite struct FirstSyncCountTests {
+    private static func begin(
+        _ store: any StateStore, _ number: Int64, session: Session, at now: Instant
+    ) async throws -> FirstSyncs.Row? {
+        var pull = PullCommit(row: try row(number, replica: number, session: session), replica: .new, now: now)
+        pull.isFirstSync = true
+        return try await store.commit(pull)
+    }
+
+    @Test func `first syncs at two gateways count together, also beside another device that pulls and comes back`()
+        async throws
+    {
+        let bytes = MemoryBytes()
+        let gateways = [bytes, bytes.shared { _ in }].map { AccountStore($0, limits: StateLimits()) }
+        let (loop, other) = (Session(rawValue: "c1"), Session(rawValue: "c2"))
+        _ = try await Self.begin(gateways[0], 1, session: other, at: now)
+        try await gateways[0].confirm(principal: alice, cursor: cursor(1), at: now)
+        for times in 1...8 {
+            let (gateway, number) = (gateways[times % 2], Int64(times * 10))
+            let time = now + number * 6_000
+            let row = try await Self.begin(gateway, number, session: loop, at: time)
+            #expect(row?.times == times && row?.isNews == true && row?.since == now + 60_000)
+            // Within a minute they count once.
+            let again = try await Self.begin(gateway, number + 1, session: loop, at: time + 1)
+            #expect(again?.times == times && again?.isNews == false)
+            try await gateways[0].confirm(principal: alice, cursor: cursor(1), at: time)
+        }
+        try await gateways[1].confirm(principal: alice, cursor: cursor(81), at: now + 600_000)
+        let next = try await Self.begin(gateways[0], 200, session: loop, at: now + 700_000)
+        #expect(next?.times == 1)
     }
 }

@@ -44,6 +44,7 @@ import Testing
         return lease
     }
 
+    @discardableResult
     private func write<R: Sendable>(
         under lease: Lease, givingBack: Bool = false, _ body: () async throws -> R
     ) async throws -> R {

@@ -266,7 +266,7 @@ import Testing
                             row: row(Int64(index + 1), of: owner, replica: Int64(index + 1)), replica: .new, now: now,
                             ledger: ledger(0)))
                 }
-                // As long as somebody reads an old state, the log only grows.
+                // As long as an old state is read, the log only grows.
                 let witness = try DatabasePool(path: path).makeSnapshot()
                 let before = try Self.logBytes(path)
                 let rounds = principals == 1 ? 32 : 10

@@ -78,7 +78,7 @@ extension AccountStore {
     convenience init(
         _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
     ) {
-        let setting = Account.Setting(limits: limits, epoch: epoch, numbers: TimedNumbers())
+        let setting = AccountSetting(limits: limits, epoch: epoch, numbers: TimedNumbers())
         self.init(bytes, setting: setting, needsLeases: needsLeases)
     }
 }

@@ -341,7 +341,7 @@ extension StoreTrial {
         }
         try await both("replicas") { try await $0.replicas(of: nil, after: nil, limit: 99) }
         // All devices are in the order of the hours that are stored.
-        try await both("what was deferred") { 
+        try await both("what was deferred") {
             try await $0.storeDeferred()
             return true
         }

@@ -20,7 +20,7 @@ package final class AccountStore: Sendable {
 
     /// Creates the state of a store.
     package init(
-        _ store: any ByteStore & LeaseKeeping, setting: Account.Setting, versions: VersionSource = VersionSource(),
+        _ store: any ByteStore & LeaseKeeping, setting: AccountSetting, versions: VersionSource = VersionSource(),
         needsLeases: Bool = false
     ) {
         self.store = store
@@ -65,7 +65,7 @@ extension AccountStore {
         do {
             let rows = try await bytes.load([.row(MetaKey.cursorLead.row), .row(MetaKey.copying.row)])
             guard rows[1].isEmpty else { throw StateError.copying(path: bytes.location) }
-            let setting = Account.Setting(
+            let setting = AccountSetting(
                 limits: limits, cursorLead: rows[0].first?.number ?? 0, epoch: epoch, numbers: TimedNumbers())
             return AccountStore(bytes, setting: setting, needsLeases: needsLeases)
         } catch {
@@ -127,11 +127,12 @@ extension AccountStore: StateStore {
     }
 
     private func context(
-        of principal: Principal, _ session: Session, at presented: Cursor?,
+        of principal: Principal, _ session: Session, at presented: Cursor?, pushing records: [PushedRecordKey] = [],
         loading load: (([Lookup]) async throws -> [[ByteRow]])? = nil
     ) async throws -> StoredPullContext {
         let (context, found) = try await accounts.look(principal, loading: load) { account in
-            let context = try ContextRule.context(of: &account, session: session, presented: presented)
+            let context = try ContextRule.context(
+                of: &account, session: session, presented: presented, pushing: records)
             let layers = try presented.flatMap { cursor in
                 try context.ledger.map { try account.replica($0.replica, at: cursor)?.layers ?? [] }
             }
@@ -165,9 +166,11 @@ extension AccountStore: StateStore {
         try await accounts.change(principal) { try SessionRules.raiseGeneration(of: session, at: now, in: &$0) }
     }
 
-    package func commit(_ pull: PullCommit) async throws {
-        try await accounts.change(pull.row.principal) { try CommitRule.commit(pull, in: &$0) }
+    @discardableResult
+    package func commit(_ pull: PullCommit) async throws -> FirstSyncs.Row? {
+        let firstSyncs = try await accounts.change(pull.row.principal) { try CommitRule.commit(pull, in: &$0) }
         remember(pull.row.principal, of: pull.row.replica)
+        return firstSyncs
     }
 
     package func touch(replica: ReplicaID, result: String, at now: Instant) async throws {
@@ -229,7 +232,9 @@ extension AccountStore: LeaseStore {
             return (context, .taken(lease, from: nil, distrust: 0))
         }
         var taken: LeaseAnswer?
-        let context = try await context(of: principal, session, at: presented) { lookups in
+        let context = try await context(
+            of: principal, session, at: presented, pushing: request.records
+        ) { lookups in
             let (answer, rows) = try await self.store.take(request, of: principal, loading: lookups)
             taken = answer
             return rows

@@ -12,7 +12,6 @@ import SyncModel
 /// A failure to record is ignored: a sync ends as it ends.
 struct DeviceWatch: Sendable {
     let store: any StateStore
-    let firstSyncs: FirstSyncs
     let rule: StuckRule
     let logger: Logger
 
@@ -40,19 +39,17 @@ struct DeviceWatch: Sendable {
         await end(ended, of: replica)
     }
 
-    /// Notes that a principal has got an answer without a cursor.
-    func began(_ replica: ReplicaID, of query: PullQuery, at now: Instant) async {
-        let row = firstSyncs.count(query.principal, query.session, at: now)
+    /// Notes that a principal has got an answer without a cursor, and how many there were in a row.
+    func began(_ replica: ReplicaID, _ row: FirstSyncs.Row, at now: Instant) async {
         guard row.times >= Self.suspicious else { return }
         // Each first sync makes a replica of its own, and the newest one stands for all.
         let noted = try? await store.noteTrouble(
             .firstSync, code: "", count: row.times, since: row.since, of: replica, at: now)
-        guard let after = noted?.after, rule.isMet(by: after), firstSyncs.beginLogging(query.principal) else { return }
+        guard let after = noted?.after, rule.isMet(by: after), row.isNews,
+            row.times == max(Self.suspicious, rule.repeats)
+        else { return }
         log(after)
     }
-
-    /// Notes that a device has come back after its first sync.
-    func cameBack(_ query: PullQuery) { firstSyncs.forget(query.principal, query.session) }
 
     /// Deletes what is recorded of a replica that gets on.
     func end(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async {

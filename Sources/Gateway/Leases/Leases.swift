@@ -60,10 +60,11 @@ final class Leases: Sendable {
     /// - Throws: ``LockError/heldElsewhere`` if another gateway has held it for longer than `[limits] queue_wait`, or
     ///   holds it and this does not wait; otherwise the errors of the state and of `body`.
     func withLease<R>(
-        of identity: CallerIdentity, presenting cursor: Cursor?, waits: Bool, logger: Logger,
-        _ body: (StoredPullContext) async throws -> R
+        of identity: CallerIdentity, presenting cursor: Cursor?, pushing records: [PushedRecordKey] = [], waits: Bool,
+        logger: Logger, _ body: (StoredPullContext) async throws -> R
     ) async throws -> R {
-        let (context, keeper) = try await take(for: identity, presenting: cursor, waits: waits, logger)
+        let (context, keeper) = try await take(
+            for: identity, presenting: cursor, pushing: records, waits: waits, logger)
         let result: Result<R, any Error>
         do {
             result = .success(
@@ -107,7 +108,8 @@ final class Leases: Sendable {
     }
 
     private func take(
-        for identity: CallerIdentity, presenting cursor: Cursor?, waits: Bool, _ logger: Logger
+        for identity: CallerIdentity, presenting cursor: Cursor?, pushing records: [PushedRecordKey], waits: Bool,
+        _ logger: Logger
     ) async throws -> (StoredPullContext, LeaseKeeper) {
         let began = clock.uptime
         var pause = Self.pauses.lowerBound
@@ -117,7 +119,8 @@ final class Leases: Sendable {
             let (context, answer) = try await store.pullContext(
                 principal: identity.principal, session: identity.session, presented: cursor,
                 taking: LeaseRequest(
-                    holder: holder, lifetime: lifetime, callTimeout: callTimeout, now: clock.now))
+                    holder: holder, lifetime: lifetime, callTimeout: callTimeout, now: clock.now,
+                    records: records))
             switch answer {
             case .taken(let lease, let other, let distrust):
                 if let other { log(takeoverFrom: other, logger) }

@@ -37,8 +37,8 @@ struct PullRunner {
     /// The comparison of a whole type, while it runs.
     private(set) var comparison: RunningComparison?
     var comparisonFailure: (any Error)?
-    /// The replica whose new cursor was committed; nil if there is none.
-    private var committed: ReplicaID?
+    /// The replica whose new cursor was committed, and the first syncs in a row if this is one.
+    private var committed: (replica: ReplicaID, firstSyncs: FirstSyncs.Row?)?
     private var droppedComparison = ""
     /// True if the decision about the client's schema version was logged.
     private var hasLoggedSchema = false
@@ -90,12 +90,10 @@ struct PullRunner {
 
     /// Records if the device does not get on although it gets answers; writes nothing if it does.
     private func watchProgress() async {
-        if scope.query.presented == nil {
-            if let committed { await watch.began(committed, of: scope.query, at: scope.now) }
-            return
+        if let committed, let row = committed.firstSyncs {
+            return await watch.began(committed.replica, row, at: scope.now)
         }
-        guard let row = device.row, !device.isFork else { return }
-        if row.parent == nil, !row.isConfirmed { watch.cameBack(scope.query) }
+        guard scope.query.presented != nil, let row = device.row, !device.isFork else { return }
         await watch.pulled(
             row.replica, known: device.troubles, isRepeat: device.isBehind && committed != nil, at: scope.now)
     }
@@ -143,15 +141,15 @@ struct PullRunner {
         sendingRoom = try diffed?.spool.makeRoomToSend(scope.services.spools.lease(for: scope.query.principal.user))
         var row = row
         row.ids = device.ids
-        try await scope.giveBackCommitting(
-            PullCommit(
-                row: row, replica: isNewReplica ? .new : .existing, quarantined: scope.quarantined(stream.spooler),
-                result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
-                ledgersRead: device.ledgersRead,
-                delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
-                position: stream.deferredPosition, acceptedAt: stream.deferredAcceptance,
-                clientVersion: scope.query.schemaVersion))
-        committed = row.replica
+        var pull = PullCommit(
+            row: row, replica: isNewReplica ? .new : .existing, quarantined: scope.quarantined(stream.spooler),
+            result: resultText(without: refused), now: scope.now, ledger: diffed?.layer ?? LedgerCommit.none,
+            ledgersRead: device.ledgersRead,
+            delivered: row.replica == device.row?.replica ? diffed?.delivered ?? [] : [],
+            position: stream.deferredPosition, acceptedAt: stream.deferredAcceptance,
+            clientVersion: scope.query.schemaVersion)
+        pull.isFirstSync = scope.query.presented == nil
+        committed = (row.replica, try await scope.giveBackCommitting(pull))
         if let diffed { log(diffed.report, of: row.replica) }
     }
 

@@ -60,7 +60,7 @@ final class PullScope: Sendable {
     }
 
     /// Commits a pull, which gives its lease back.
-    func giveBackCommitting(_ pull: PullCommit) async throws {
+    func giveBackCommitting(_ pull: PullCommit) async throws -> FirstSyncs.Row? {
         try await LeaseKeeper.givingBack { try await store.commit(pull) }
     }
 

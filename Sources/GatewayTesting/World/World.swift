@@ -89,7 +89,7 @@ package final class World {
         // Some worlds have so little room in heads that most cursors and chunks are elsewhere.
         if hasSmallHeads { (limits.headBytes, limits.headChunks) = (400, 2) }
         return AccountStore(
-            bytes, setting: Account.Setting(limits: limits, numbers: numbers),
+            bytes, setting: AccountSetting(limits: limits, numbers: numbers),
             versions: VersionSource(process: UInt32(truncatingIfNeeded: executor.draw() >> 33)),
             needsLeases: setup.gateways > 1)
     }

@@ -9,6 +9,10 @@ extension Database {
     /// Makes changes if what they are based on is there.
     func make(_ changes: RowChanges) throws -> CommitOutcome {
         for (key, version) in changes.expected where try self.version(of: key) != version { return .refused }
+        for (key, version) in changes.expected
+        where version == 0 && key.kind == .replica && changes.rows[key] != nil {
+            guard try rows(of: .named(.replica, key.number)).isEmpty else { return .refused }
+        }
         for row in changes.added where try self.row(row.key) != nil { return .refused }
         for (key, row) in changes.rows {
             if let row { try put(row) } else { try delete(key) }

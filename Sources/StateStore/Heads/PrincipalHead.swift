@@ -27,6 +27,8 @@ package struct PrincipalHead: Hashable, Sendable {
     package var receipts: [ReceiptHead] = []
     /// The replicas that have never come back, oldest first.
     package var unconfirmed: [Int64] = []
+    /// The first syncs that no device has come back from.
+    package var firstSyncs = FirstSyncs()
     /// The number of replicas.
     package var replicas = 0
     /// The number of replicas with a ledger.
@@ -95,6 +97,7 @@ extension PrincipalHead: Coded {
         try coder.code(hex: &sessionResets)
         try coder.code(&receipts)
         try coder.code(&unconfirmed)
+        try coder.code(&firstSyncs)
         try coder.code(&replicas)
         try coder.code(&ledgers)
         try coder.code(&openJournals)

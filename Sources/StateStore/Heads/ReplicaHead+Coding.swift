@@ -23,7 +23,10 @@ extension ReplicaHead: Coded {
         try coder.code(&tip)
         try coder.code(&acceptedAt)
         try coder.code(&resyncAt)
-        var inHead = coder.isReading ? [] : try StoredCursor.encode(cursorsInHead, after: newestPaged)
+        var inHead = unreadCursors ?? []
+        if !coder.isReading, unreadCursors == nil {
+            inHead = try StoredCursor.encode(cursorsInHead, after: newestPaged)
+        }
         try coder.code(&inHead)
         var numbers = pages.map(\.number)
         try coder.code(&numbers)
@@ -68,10 +71,10 @@ extension StoredCursor {
     /// A cursor before the newest one.
     private static var none: StoredCursor {
         StoredCursor(
-            CursorRow(
-                principal: Principal(rawValue: ""), cursor: .first, replica: ReplicaID(rawValue: 0), parent: nil,
-                vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""), generation: 0,
-                mappingDigest: ""))
+            .first, isConfirmed: false,
+            Making(
+                parent: nil, vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""),
+                generation: 0, mapping: "", noted: 0, comparisons: [:], ids: VisibleIDs()))
     }
 
     /// Codes cursors from the newest on: most parts are those of the next newer one, of the newest those of `other`.
@@ -94,34 +97,42 @@ extension StoredCursor {
     }
 
     private mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
+        var made = making
         try coder.code(&cursor)
+        try coder.code(&isConfirmed)
+        try made.code(with: &coder, after: newer.making)
+        if coder.isReading { self = StoredCursor(cursor, isConfirmed: isConfirmed, made) }
+        try coder.code(&delta)
+        try coder.code(&undo)
+        try coder.code(&below)
+        try coder.code(&isExact)
+    }
+}
+
+extension StoredCursor.Making {
+    fileprivate mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
         try coder.code(&parent)
         try coder.code(&vector, after: newer.vector)
         try coder.code(&schemaVersion)
         var digest = session.rawValue
         try coder.code(&digest, ifNot: newer.session.rawValue) { (c, v) throws(StateError) in try c.code(hex: &v) }
-        session = Session(rawValue: digest)
+        if coder.isReading { session = Session(rawValue: digest) }
         try coder.code(&generation)
-        try coder.code(&isConfirmed)
         try coder.code(&mapping, ifNot: newer.mapping) { (c, v) throws(StateError) in try c.code(hex: &v) }
         try coder.code(&noted)
-        var states = FullComparisonStates.encode(comparisons)
-        try coder.code(&states, ifNot: FullComparisonStates.encode(newer.comparisons)) { (c, v) throws(StateError) in
-            try c.code(&v)
-        }
-        if coder.isReading {
+        try coder.code(&comparisons, ifNot: newer.comparisons) { (c, v) throws(StateError) in
+            var states = c.isReading ? [] : FullComparisonStates.encode(v)
+            try c.code(&states)
+            guard c.isReading else { return }
             guard let read = FullComparisonStates.decode(states) else { throw Coder.damage }
-            comparisons = read
+            v = read
         }
         try coder.code(&ids.sequence)
         var kept = ids.kept.map { [$0.table, $0.id] }.sorted { $0.lexicographicallyPrecedes($1) }
         try coder.code(&kept)
+        guard coder.isReading else { return }
         guard kept.allSatisfy({ $0.count == 2 }) else { throw Coder.damage }
         ids.kept = Set(kept.map { VisibleIDs.Entry(table: $0[0], id: $0[1]) })
-        try coder.code(&delta)
-        try coder.code(&undo)
-        try coder.code(&below)
-        try coder.code(&isExact)
     }
 }
 

@@ -47,11 +47,14 @@ extension ReplicaHead {
         (ledger.base.map { [$0] } ?? []) + cursors.flatMap(\.layers)
     }
 
-    /// Returns the figures of a ledger as a cursor sees it, by table.
-    package func counts(of outline: LedgerOutline) -> [String: LedgerCount] {
-        (outline.deltas + (outline.base.map { [$0] } ?? [])).reduce(into: [:]) { total, id in
-            for (table, count) in layer(id)?.counts ?? [:] { total[table, default: LedgerCount()].add(count) }
+    /// Returns the figures of the ledger as a cursor sees it, by table.
+    package func counts(at cursor: Cursor?) -> [String: LedgerCount] {
+        guard let base = ledger.base else { return [:] }
+        var total = base.counts
+        for step in cursor.map({ chain(from: $0).steps }) ?? [] {
+            for (table, count) in step.delta?.counts ?? [:] { total[table, default: LedgerCount()].add(count) }
         }
+        return total
     }
 
     /// Returns the deltas of a cursor and those below it that are not in the base yet, newest first.

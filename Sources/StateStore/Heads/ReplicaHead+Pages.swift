@@ -96,20 +96,22 @@ extension ReplicaHead {
 
     /// Moves cursors into pages until the head is small.
     ///
-    /// - Returns: The rows to write; nil for those to delete.
+    /// - Returns: The rows to write, nil for those to delete, and the head's bytes.
     mutating func makePages(
         of owner: Int64, limits: StateLimits, number: () -> Int64
-    ) throws(StateError) -> [RowKey: ByteRow?] {
+    ) throws(StateError) -> (rows: [RowKey: ByteRow?], head: [UInt8]) {
         var rows: [RowKey: ByteRow?] = [:]
         for page in dropChangedPages() { rows[pageKey(owner, page)] = .some(nil) }
-        guard try encoded().count > limits.headBytes else { return rows }
+        var head = try encoded()
+        guard head.count > limits.headBytes else { return (rows, head) }
         for page in try moveOlder(limits) {
             guard let last = page.last else { continue }
             let key = olderKey(owner, endingWith: last.cursor)
             rows[key] = ByteRow(key: key, bytes: try CursorPage(number: 0, cursors: page).encoded())
         }
         for page in dropChangedPages() { rows[pageKey(owner, page)] = .some(nil) }
-        guard try encoded().count > limits.headBytes else { return rows }
+        head = try encoded()
+        guard head.count > limits.headBytes else { return (rows, head) }
         // The tip and what is made from it, as a rule, may come back next.
         let recent = cursorsInHead.dropLast(Self.atHand / 2).filter { $0.cursor != tip }
         for cursors in try Self.grouped(recent, limits) {
@@ -118,7 +120,7 @@ extension ReplicaHead {
             rows[key] = ByteRow(key: key, bytes: try page.encoded())
             pages.append(page)
         }
-        return rows
+        return (rows, try encoded())
     }
 
     /// Forgets the pages whose cursors have changed or are gone; returns them.

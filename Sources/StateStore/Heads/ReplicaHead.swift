@@ -44,8 +44,8 @@ package struct ReplicaHead: Hashable, Sendable {
 
     /// The bytes that the value takes in memory, about.
     var weight: Int {
-        let chunks = layers.flatMap(\.chunks).reduce(0) { $0 + 150 + ($1.bytes?.count ?? 0) }
-        return cursors.reduce(2_000 + chunks) { $0 + 500 + 100 * $1.vector.tokens.count }
+        let chunks = (ledger.base?.chunks.count ?? 0) * 150
+        return 2_000 + chunks + cursors.count * (1_000 + 100 * (cursors.last?.vector.tokens.count ?? 0))
     }
 
     /// The newest cursor that was handed out.
@@ -67,59 +67,31 @@ package struct ReplicaHead: Hashable, Sendable {
     package subscript(cursor: Cursor) -> StoredCursor? { index(of: cursor).map { cursors[$0] } }
 }
 
-/// A cursor that was handed out, and its standing in its replica's ledger.
-package struct StoredCursor: Hashable, Sendable {
-    /// The cursor.
-    package var cursor: Cursor
-    /// The cursor that was presented when it was made; nil for a first sync.
-    package var parent: Cursor?
-    /// The vector from which the backend's stream goes on.
-    package var vector: CheckpointVector
-    /// The schema version of the device's data; nil if it was never stated.
-    package var schemaVersion: Int?
-    /// The session that it was made under.
-    package var session: Session
-    /// The session's generation, the resets of all sessions included.
-    package var generation: Int
-    /// True once it has come back.
-    package var isConfirmed: Bool
-    /// A digest of the table mappings under which it was made.
-    package var mapping: String
-    /// The number of the principal's notes when its stream began.
-    package var noted: Int64
-    /// The last full comparison of each request type.
-    package var comparisons: [String: FullComparison]
-    /// The ids under which the device knows records that have an id from the backend.
-    package var ids: VisibleIDs
-    /// The layer that it adds to the cursor below; nil for none.
-    package var delta: LedgerLayer?
-    /// The entries that the base had before its delta was compacted into it; nil for none, or if it is not in the base.
-    package var undo: LedgerLayer?
-    /// The cursor below; the cursor itself if it is in the base; nil if there is no ledger, or it is not known.
-    package var below: Cursor?
-    /// True if it is known exactly what the device holds with this cursor.
-    package var isExact = false
-
-    init(_ row: CursorRow) {
-        cursor = row.cursor
-        parent = row.parent
-        vector = row.vector
-        schemaVersion = row.schemaVersion
-        session = row.session
-        generation = row.generation
-        isConfirmed = row.isConfirmed
-        mapping = row.mappingDigest
-        noted = row.noted
-        comparisons = row.comparisons
-        ids = row.ids
+extension ReplicaHead {
+    /// Makes a change; one that is old news does nothing.
+    mutating func make(_ change: DeferredChange) {
+        switch change {
+        case .contact(let now): lastSeen = max(lastSeen, now)
+        case .confirmed(let cursor, let now):
+            lastSeen = max(lastSeen, now)
+            guard let index = newsIndex(of: cursor) else { return }
+            cursors[index].isConfirmed = true
+            (isConfirmed, tip) = (true, cursor)
+        }
     }
 
-    /// Returns the cursor as its principal's pulls see it.
-    package func row(of principal: Principal, _ replica: ReplicaID) -> CursorRow {
-        CursorRow(
-            principal: principal, cursor: cursor, replica: replica, parent: parent, vector: vector,
-            schemaVersion: schemaVersion, session: session, generation: generation, isConfirmed: isConfirmed,
-            mappingDigest: mapping, noted: noted, comparisons: comparisons, ids: ids)
+    /// Returns the replica with changes made.
+    package func making(_ changes: [DeferredChange]) -> Self {
+        var replica = self
+        for change in changes { replica.make(change) }
+        return replica
+    }
+
+    /// Returns the index of a cursor whose coming back is news; an older cursor never is.
+    func newsIndex(of cursor: Cursor) -> Int? {
+        index(of: cursor).flatMap { index in
+            !cursors[index].isConfirmed && (tip == nil || cursors[index].parent == tip) ? index : nil
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 package enum Lookup: Hashable, Sendable {
     /// The row under a key.
     case row(RowKey)
-    /// The row under a key, and the head of the replica whose number it has.
+    /// The row under a key, and the head of the replica whose number it has; perhaps also the pages of the head.
     case replica(namedBy: RowKey)
     /// The rows of one owner and kind whose keys begin with a prefix, in the order of their keys, beginning with the
     /// one after a key.

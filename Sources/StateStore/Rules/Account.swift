@@ -14,7 +14,7 @@ package struct Account {
     /// The number under which its rows are.
     package let owner: Int64
     /// The values that hold for all principals.
-    package let setting: Setting
+    package let setting: AccountSetting
     private(set) var view: AccountView
     private(set) var changes = RowChanges()
     private var read: Set<RowKey> = []
@@ -26,31 +26,10 @@ package struct Account {
     private var stored: [ReplicaID: ReplicaHead] = [:]
     private var changesHead = false
 
-    /// The values that hold for all principals.
-    package struct Setting: Sendable {
-        /// The limits.
-        package var limits: StateLimits
-        /// The lead of cursors over the clock in milliseconds.
-        package var cursorLead: Int64 = 0
-        /// The store's epoch: positions of other ones do not count.
-        package var epoch: Int64 = 0
-        /// The next number that no chunk, layer or loose set has.
-        package var numbers: any NumberSource
-        /// True if there is room for changes that are stored later.
-        package var canDefer = true
-
-        /// Creates a setting.
-        package init(limits: StateLimits, cursorLead: Int64 = 0, epoch: Int64 = 0, numbers: any NumberSource) {
-            self.limits = limits
-            self.cursorLead = cursorLead
-            self.epoch = epoch
-            self.numbers = numbers
-        }
-    }
-
     /// Creates an account of what is known.
     package init(
-        _ principal: Principal, setting: Setting, view: AccountView, deferred: [ReplicaID: [DeferredChange]] = [:]
+        _ principal: Principal, setting: AccountSetting, view: AccountView,
+        deferred: [ReplicaID: [DeferredChange]] = [:]
     ) throws(StateError) {
         self.deferred = deferred
         self.principal = Principal(rawValue: try key(principal.rawValue, "principal"), origin: principal.origin)
@@ -125,7 +104,8 @@ package struct Account {
         let key = RowKey(.replica, of: owner, number: id.rawValue)
         guard let head = view.replicas[id] else { throw view.missing(of: id, owner) }
         read.insert(key)
-        guard let changes = deferred[id], stored[id] == nil, let value = head.value, !changedReplicas.contains(id) else {
+        guard let changes = deferred[id], stored[id] == nil, let value = head.value, !changedReplicas.contains(id)
+        else {
             return head.value
         }
         stored[id] = value
@@ -140,8 +120,23 @@ package struct Account {
         deferredHere[replica.id, default: []].append(change)
     }
 
-    /// Lets a replica be stored as it is now.
-    mutating func storeWhole(_ id: ReplicaID) { changedReplicas.insert(id) }
+    /// Stores what was deferred of a replica.
+    package mutating func storeDeferred(of id: ReplicaID) throws {
+        if try replica(id) != nil { changedReplicas.insert(id) }
+        needNotBeDurable()
+    }
+
+    /// Returns true if the store has no row of a lookup, or nothing is known of it at the first try.
+    mutating func isFree(_ lookup: Lookup) throws -> Bool {
+        if setting.assumesFree, !view.knows(lookup) { return true }
+        return try rows(lookup).isEmpty
+    }
+
+    /// Takes a new replica's number for a free one if nothing is known of it at the first try.
+    mutating func assumeNone(_ id: ReplicaID) {
+        let key = RowKey(.replica, of: owner, number: id.rawValue)
+        if setting.assumesFree, !view.knows(.row(key)) { view.replicas[id] = AccountView.Versioned(nil, version: 0) }
+    }
 
     /// The newest cursor of the replicas that are at hand: a clock that is a little behind it is waited for.
     var newestKnown: Cursor? { view.replicas.values.compactMap { $0.value?.newest }.max() }
@@ -259,26 +254,12 @@ extension Account {
         return found
     }
 
-    /// What a rule has left.
-    package struct Finished {
-        /// The changes to commit.
-        package var changes: RowChanges
-        /// What is known once they are committed.
-        package var view: AccountView
-        /// The further changes that are to be stored later.
-        package var deferred: [ReplicaID: [DeferredChange]]
-        /// The replicas that are stored with all that was deferred of them.
-        package var stored: Set<ReplicaID>
-    }
-
     /// Returns what is to be committed, under new versions.
-    package mutating func finish(version: () -> Int64) throws -> Finished {
+    package mutating func finish(version: () -> Int64) throws -> FinishedAccount {
         for (id, head) in stored where !changedReplicas.contains(id) { view.replicas[id]?.value = head }
-        if changesHead { try write(RowKey(.principal, of: owner), from: view.head?.version ?? 0, to: version()) }
+        if changesHead { try writeHead(version: version()) }
         for id in changedReplicas.sorted(by: { $0.rawValue < $1.rawValue }) {
-            try makePages(of: id)
-            try write(
-                RowKey(.replica, of: owner, number: id.rawValue), from: view.replicas[id]?.version ?? 0, to: version())
+            try writeHead(of: id, version: version())
         }
         // The heads have their new versions already.
         for (key, row) in changes.rows where row?.version == 0 && changes.expected[key] != nil {
@@ -287,74 +268,36 @@ extension Account {
         for key in read where changes.expected[key] == nil { changes.expected[key] = view.version(of: key) }
         // Nothing is to be stored of a replica that is gone.
         let gone = deferred.keys.filter { id in view.replicas[id].map { $0.value == nil } ?? false }
-        return Finished(
+        return FinishedAccount(
             changes: changes, view: view.after(changes, owner: owner),
             deferred: deferredHere.filter { !changedReplicas.contains($0.key) }, stored: changedReplicas.union(gone))
     }
 
-    private mutating func makePages(of id: ReplicaID) throws {
-        guard var replica = view.replicas[id]?.value else { return }
-        let now = replica.lastSeen
-        let rows = try replica.makePages(of: owner, limits: setting.limits) { nextNumber(at: now) }
-        changes.rows.merge(rows) { $1 }
-        view.replicas[id]?.value = replica
-    }
-
-    private mutating func write(_ key: RowKey, from old: Int64, to new: Int64) throws {
-        changes.expected[key] = old
-        if key.kind == .principal {
-            let head = view.head?.value
-            view.head?.version = head == nil ? 0 : new
-            let row = try head.map { ByteRow(key: key, version: new, rank: $0.lastSeen.day, bytes: try $0.encoded()) }
-            changes.rows.updateValue(row, forKey: key)
-            return
-        }
-        guard let id = key.replica else { return }
-        let replica = view.replicas[id]?.value
-        view.replicas[id]?.version = replica == nil ? 0 : new
-        let row = try replica.map {
-            ByteRow(
-                key: key, version: new, number: id.rawValue, rank: $0.lastSeen.hour, bytes: try $0.encoded())
+    private mutating func writeHead(version: Int64) throws {
+        let (key, head) = (RowKey(.principal, of: owner), view.head?.value)
+        changes.expected[key] = view.head?.version ?? 0
+        view.head?.version = head == nil ? 0 : version
+        let row = try head.map {
+            ByteRow(key: key, version: version, rank: $0.lastSeen.day, bytes: try $0.encoded())
         }
         changes.rows.updateValue(row, forKey: key)
     }
-}
 
-/// Rows, chunks or new numbers that a rule needs and that were not loaded.
-package struct Missing: Error {
-    /// The rows.
-    package var lookups: [Lookup] = []
-    /// The number of further numbers of each kind.
-    package var numbers: [RowKind: Int] = [:]
-    /// The numbers of chunks.
-    package var chunks: [Int64] = []
-}
-
-/// The values that hold for all principals since backups were restored.
-package struct StateEpochs: Hashable, Sendable, Coded {
-    /// The number of resets that all sessions have seen.
-    package var resets = 0
-    /// The time up to which all cursors are distrusted.
-    package var distrustedAt: Instant = 0
-    /// The time up to which no ledger is exact.
-    package var resyncAt: Instant = 0
-
-    /// The key of its row.
-    package static let key = RowKey(.meta, of: 0, Array("epochs".utf8))
-
-    package init() {}
-
-    /// Distrusts everything that was made until a time.
-    package mutating func distrust(because restored: RestoredBackup, until time: Instant) {
-        resets += 1
-        distrustedAt = max(distrustedAt, time)
-        if restored == .state { resyncAt = max(resyncAt, time) }
-    }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&resets)
-        try coder.code(&distrustedAt)
-        try coder.code(&resyncAt)
+    /// Writes the head of a replica and the pages that it has no room for.
+    private mutating func writeHead(of id: ReplicaID, version: Int64) throws {
+        let key = RowKey(.replica, of: owner, number: id.rawValue)
+        changes.expected[key] = view.replicas[id]?.version ?? 0
+        guard var replica = view.replicas[id]?.value else {
+            view.replicas[id]?.version = 0
+            changes.rows[key] = .some(nil)
+            return
+        }
+        let now = replica.lastSeen
+        let (pages, bytes) = try replica.makePages(of: owner, limits: setting.limits) { nextNumber(at: now) }
+        changes.rows.merge(pages) { $1 }
+        view.replicas[id] = AccountView.Versioned(replica, version: version)
+        changes.rows[key] = ByteRow(
+            key: key, version: version, number: id.rawValue, rank: replica.lastSeen.hour, bytes: bytes)
     }
 }
 

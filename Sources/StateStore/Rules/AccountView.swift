@@ -51,7 +51,12 @@ package struct AccountView: Sendable {
 
     /// Takes the answer to a lookup; heads that are known already are newer.
     package mutating func take(_ rows: [ByteRow], of lookup: Lookup, owner: Int64) throws {
-        answers[lookup] = rows
+        // Heads and pages are kept as values.
+        if case .replica(let key) = lookup {
+            answers[lookup] = rows.filter { $0.key == key }
+        } else {
+            answers[lookup] = rows
+        }
         if case .row(let key) = lookup, rows.isEmpty {
             if key.kind == .principal { head = head ?? Versioned(nil, version: 0) }
             if let id = key.replica { replicas[id] = replicas[id] ?? Versioned(nil, version: 0) }
@@ -110,13 +115,14 @@ package struct AccountView: Sendable {
     /// Returns the part of the view that stays true as long as nobody changes the principal: its heads and single rows.
     package func kept(of owner: Int64) -> AccountView {
         var view = self
-        view.answers = answers.filter { lookup, _ in
+        (view.numbers, view.chunks) = ([:], [:])
+        func stays(_ lookup: Lookup) -> Bool {
             switch lookup {
             case .row(let key), .replica(let key): key.owner == owner
             default: false
             }
         }
-        (view.numbers, view.chunks) = ([:], [:])
+        for lookup in answers.keys where !stays(lookup) { view.answers[lookup] = nil }
         return view
     }
 
@@ -129,23 +135,31 @@ package struct AccountView: Sendable {
     /// Returns the view as changes leave it.
     func after(_ changes: RowChanges, owner: Int64) -> AccountView {
         var view = kept(of: owner)
-        for (lookup, rows) in view.answers {
-            switch lookup {
-            case .row(let key):
-                if let row = changes.rows[key] { view.answers[lookup] = row.map { [$0] } ?? [] }
-                if changes.increments[key] != nil || changes.floors[key] != nil { view.answers[lookup] = nil }
-            case .replica(let key):
-                // Its head is known apart; here only the cursor is looked for.
-                let isGone = changes.rows[key].map { $0 == nil } ?? false
-                view.answers[lookup] = isGone ? nil : rows.filter { $0.key == key }
-            default: break
-            }
+        for (key, row) in changes.rows where view.answers[.row(key)] != nil {
+            view.answers[.row(key)] = row.map { [$0] } ?? []
+        }
+        for key in changes.increments.keys { view.answers[.row(key)] = nil }
+        for key in changes.floors.keys { view.answers[.row(key)] = nil }
+        for (key, row) in changes.rows where key.kind == .cursor && row == nil {
+            view.answers[.replica(namedBy: key)] = nil
         }
         for row in changes.added where row.key.kind == .cursor {
             view.answers[.row(row.key)] = nil
             view.answers[.replica(namedBy: row.key)] = [row]
+            view.forgetGrandparent(of: row)
         }
         return view
+    }
+}
+
+extension AccountView {
+    /// Forgets where the cursor is that came two before a new one: a device presents the new one next, or the one before.
+    private mutating func forgetGrandparent(of row: ByteRow) {
+        let replica = replicas[ReplicaID(rawValue: row.rank)]?.value
+        guard let cursor = Cursor(rawValue: row.number), let parent = replica?[cursor]?.parent,
+            let grandparent = replica?[parent]?.parent
+        else { return }
+        answers[.replica(namedBy: RowKey(.cursor, of: row.key.owner, number: grandparent.rawValue))] = nil
     }
 }
 

@@ -6,8 +6,9 @@ import SyncModel
 /// Stores a finished pull.
 package enum CommitRule {
     /// Stores the pull; ``StateStore/commit(_:)`` explains it.
-    package static func commit(_ pull: PullCommit, in account: inout Account) throws {
+    package static func commit(_ pull: PullCommit, in account: inout Account) throws -> FirstSyncs.Row? {
         let row = pull.row
+        if pull.replica == .new { account.assumeNone(row.replica) }
         try account.need(try lookups(pull, account))
         try checkSizes(of: row, account.setting.limits)
         let epochs = try account.epochs()
@@ -21,8 +22,8 @@ package enum CommitRule {
         }
         try SessionRules.touch(row.session, acceptedAt: pull.acceptedAt, at: pull.now, in: &account)
         if pull.replica == .new {
-            let known = try account.rows(.named(.replica, row.replica.rawValue))
-            guard known.isEmpty else { throw StateError.replicaUnknown(row.replica) }
+            let isFree = try account.isFree(.named(.replica, row.replica.rawValue))
+            guard isFree else { throw StateError.replicaUnknown(row.replica) }
         }
         var replica = try replica(of: pull, before)
         var cursor = StoredCursor(row)
@@ -48,16 +49,18 @@ package enum CommitRule {
         try count(replica, isNew: before == nil, hadLedger: before?.ledger.base != nil, &account)
         try capUnconfirmed(pull, replica, in: &account)
         try LineRules.add(pull.quarantined, at: pull.now, in: &account)
+        guard pull.isFirstSync else { return nil }
+        return try account.withHead(at: pull.now) { $0.firstSyncs.count(row.session, at: pull.now) }
     }
 
     private static func lookups(_ pull: PullCommit, _ account: Account) throws -> [Lookup] {
         let owner = account.owner
         var lookups = try SessionRules.lookups(pull.row.session, owner)
-        lookups += [
-            .row(RowKey(.principal, of: owner)), .row(StateEpochs.key),
-            .row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)),
-        ]
-        if pull.replica == .new { lookups.append(.named(.replica, pull.row.replica.rawValue)) }
+        lookups += [.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+        if !account.setting.assumesFree {
+            lookups.append(.row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)))
+            if pull.replica == .new { lookups.append(.named(.replica, pull.row.replica.rawValue)) }
+        }
         lookups += Set(pull.ledgersRead.keys).union([pull.row.replica]).map {
             .row(RowKey(.replica, of: owner, number: $0.rawValue))
         }
@@ -71,7 +74,7 @@ package enum CommitRule {
         let known = [try account.head()?.newestGone, replica?.newest].compactMap { $0 }.max()
         if let known, cursor <= known { throw StateError.cursorTaken(newest: known) }
         let key = RowKey(.cursor, of: account.owner, number: cursor.rawValue)
-        guard try account.rows(.row(key)).isEmpty else { throw StateError.cursorTaken(newest: cursor) }
+        guard try account.isFree(.row(key)) else { throw StateError.cursorTaken(newest: cursor) }
     }
 
     private static func checkSizes(of row: CursorRow, _ limits: StateLimits) throws(StateError) {

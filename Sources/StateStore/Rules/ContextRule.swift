@@ -6,12 +6,16 @@ package import SyncModel
 /// Says what is known when a pull or push begins.
 package enum ContextRule {
     /// Returns all that the state knows; ``StateStore/pullContext(principal:session:presented:)`` explains it.
+    ///
+    /// What is known of the records of a push is read along.
     package static func context(
-        of account: inout Account, session: Session, presented: Cursor?
+        of account: inout Account, session: Session, presented: Cursor?, pushing records: [PushedRecordKey] = []
     ) throws -> StoredPullContext {
+        let owner = account.owner
         try account.need(
-            [.row(RowKey(.principal, of: account.owner)), .row(StateEpochs.key)]
-                + SessionRules.lookups(session, account.owner) + lookups(account, presented))
+            [.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+                + SessionRules.lookups(session, owner) + lookups(account, presented)
+                + records.map { .row(NoteRules.rowKey($0, owner)) })
         var context = StoredPullContext()
         let (head, epochs) = (try account.head(), try account.epochs())
         context.session.generation = epochs.resets
@@ -73,6 +77,6 @@ package enum ContextRule {
             try RedeliveryRules.pending(for: replica, at: cursor.cursor, of: &account).isEmpty == false
         context.troubles = replica.troubles
         context.ledger = replica.outline(at: cursor.cursor)
-        context.held = context.ledger.map { replica.counts(of: $0).mapValues(\.held) } ?? [:]
+        context.held = replica.counts(at: cursor.cursor).mapValues(\.held)
     }
 }

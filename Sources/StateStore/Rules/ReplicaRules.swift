@@ -24,7 +24,10 @@ package enum ReplicaRules {
         }
         replica.make(change)
         try account.put(replica)
-        try account.withKnownHead { head in head.unconfirmed.removeAll { $0 == replica.id.rawValue } }
+        try account.withKnownHead { head in
+            head.unconfirmed.removeAll { $0 == replica.id.rawValue }
+            if let session = replica[cursor]?.session { head.firstSyncs.end(session) }
+        }
         return replica.id
     }
 
@@ -128,12 +131,11 @@ package enum ReplicaRules {
         _ replica: ReplicaHead, of principal: Principal, cursorLead: Int64
     ) -> ReplicaRow {
         let newest = replica.newest.flatMap { replica[$0] }
-        let outline = replica.outline(at: replica.tip ?? replica.newest)
         return ReplicaRow(
             id: replica.id, principal: principal, isConfirmed: replica.isConfirmed, firstSeen: replica.firstSeen,
             lastSeen: replica.lastSeen, lastResult: replica.lastResult, newest: replica.newest,
             schemaVersion: replica.schemaVersion ?? replica.pushedVersion ?? newest?.schemaVersion, tip: replica.tip,
-            horizon: replica.ledger.horizon, ledger: replica.counts(of: outline),
+            horizon: replica.ledger.horizon, ledger: replica.counts(at: replica.tip ?? replica.newest),
             ledgerBytes: replica.ledger.base == nil
                 ? 0 : replica.layers.reduce(replica.older.ledgerBytes) { $0 + $1.bytes },
             comparisons: newest?.comparisons ?? [:], acceptedAt: replica.acceptedAt,

@@ -17,10 +17,10 @@ struct ScratchRecord {
     /// The record as an app would push it, without its id.
     private var columns: [JSONValue.Member]
     /// The column that names a parent, and the parent's table; nil if none was asked for.
-    private let reference: (column: String, table: Int)?
+    private let reference: String?
 
     /// The table of the parents.
-    var parentTable: Int? { reference?.table }
+    let parentTable: Int?
 
     /// Chooses a table whose ids are made by apps, and with `needsParent` one with a reference; nil if none fits.
     ///
@@ -46,7 +46,8 @@ struct ScratchRecord {
         tableIndex = best.index
         table = tables[best.index]
         self.column = column
-        reference = needsParent ? Self.reference(of: table, in: tables) : nil
+        let parent = needsParent ? Self.reference(of: table, in: tables) : nil
+        (reference, parentTable) = (parent?.column, parent?.table)
         // What is null gets the default of its column.
         columns = table.columns.filter { $0.name != column }.map { column in
             JSONValue.Member(column.name, best.example?[column.name] ?? .null)
@@ -67,12 +68,12 @@ struct ScratchRecord {
     /// Gives the record another parent, if a reference was asked for.
     mutating func put(under parent: String) {
         guard let reference else { return }
-        columns = columns.map { $0.name == reference.column ? JSONValue.Member($0.name, .string(parent)) : $0 }
+        columns = columns.map { $0.name == reference ? JSONValue.Member($0.name, .string(parent)) : $0 }
     }
 
     /// Returns an update of the parent alone.
     func move(under parent: String) -> StreamPushOperation {
-        operation(.update, [JSONValue.Member(reference?.column ?? column, .string(parent))])
+        operation(.update, [JSONValue.Member(reference ?? column, .string(parent))])
     }
 
     private static func textColumn(of table: Table) -> String? {

@@ -107,6 +107,11 @@ struct GatewayParts {
         Housekeeping(store: store, ledger: ledger, clock: SystemClock(), logger: logger)
     }
 
+    /// Stores what the state has put off.
+    func deferredStoring(logger: Logger) -> DeferredStoring {
+        DeferredStoring(store: store, clock: SystemClock(), logger: logger)
+    }
+
     /// Closes the state, then ends the reactors.
     ///
     /// The server must have drained before.

@@ -8,7 +8,7 @@ import ServiceLifecycle
 import StateStore
 import SyncModel
 
-/// Stores, once a minute, what the state has put off, and takes away, once an hour, what it no longer needs.
+/// Takes away, once an hour, what the state no longer needs.
 struct Housekeeping: Service {
     let store: any StateStore
     /// Returns the settings, which a reload may change.
@@ -28,24 +28,8 @@ struct Housekeeping: Service {
                 let now = uptime()
                 await collect(after: last.map { now - $0 })
                 last = now
-                for _ in 0..<60 {
-                    do { try await clock.sleep(milliseconds: 60_000) } catch { return }
-                    await storeDeferred()
-                }
+                do { try await clock.sleep(milliseconds: 3_600_000) } catch { return }
             }
-        }
-    }
-
-    private func storeDeferred() async {
-        do {
-            try await store.storeDeferred()
-        } catch is CancellationError {
-            return
-        } catch {
-            let code = (error as? StateError)?.code ?? GatewayFault.unknown.rawValue
-            logger.warning(
-                "contacts of devices could not be stored: they are stored later, or brought again by the devices",
-                metadata: ["code": "\(code)", "error": "\(error)"])
         }
     }
 

@@ -8,8 +8,9 @@ import NIOConcurrencyHelpers
 import SQLiteState
 import Testing
 
-/// Pulls that bring twenty changed records of ten thousand: what one of them writes into the state and reads of the
-/// ledger, counted and not timed. Compactions are included.
+/// Pulls that bring twenty changed records of ten thousand: what one of them writes and reads, counted and not timed.
+///
+/// Compactions are included.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct IncrementalPullCostTests {
     private static let records = 10_000
     /// Enough for three compactions.
@@ -32,7 +33,9 @@ import Testing
             func bytes() throws -> Int {
                 try #require(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int)
             }
-            let before = (log: try bytes(), chunks: chunks.withLockedValue { $0 }, all: statements.withLockedValue { $0 })
+            let before = (
+                log: try bytes(), chunks: chunks.withLockedValue { $0 }, all: statements.withLockedValue { $0 }
+            )
             for round in 0..<Self.pulls {
                 let edits = (round * 20..<round * 20 + 20).map { number -> DemoEdit in
                     let row = number * 7_919 % Self.records + 1

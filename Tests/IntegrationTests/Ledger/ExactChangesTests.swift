@@ -92,7 +92,7 @@ import Testing
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 60)
             var device = try await stack.quietDevices()[0]
-            for round in 0..<80 {
+            for round in 0..<180 {
                 let id = DemoValue.string("t-\(round % 60)")
                 let edit: DemoEdit =
                     round % 4 == 3

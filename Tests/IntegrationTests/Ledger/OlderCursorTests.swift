@@ -10,8 +10,8 @@ import Testing
 /// Devices that come back with an older cursor: restored from a backup, cloned, or long in a drawer.
 @Suite(.timeLimit(.minutes(5))) struct OlderCursorTests {
     /// A device with its backup, after which much has happened: more than the base of the ledger lags behind.
-    private static func restored(_ stack: GatewayStack, rounds: Int = 40) async throws -> StackDevice {
-        try await stack.seed(tasks: 60)
+    private static func restored(_ stack: GatewayStack, rounds: Int = 70) async throws -> StackDevice {
+        try await stack.seed(tasks: 90)
         var device = try await stack.quietDevices()[0]
         let backup = device.model.database
         try await stack.backend.edit(
@@ -34,7 +34,7 @@ import Testing
 
     /// What a device that has nothing of it lacks.
     private static let missed: [String] = {
-        let changed = (10..<50).map { "updated tasks#t-\($0)" }
+        let changed = (10..<80).map { "updated tasks#t-\($0)" }
         return (changed + ["updated tasks#t-1", "updated tasks#t-2"]).sorted()
     }()
 
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 40])
+    @Test(arguments: [1, 70])
     func `a device whose ledger cannot be read gets everything, another ledger, and goes on`(_ rounds: Int) async throws
     {
         try await GatewayStack.withBackend { backend, directory in

@@ -1,0 +1,97 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import SyncModel
+
+/// A cursor that was handed out, and its standing in its replica's ledger.
+///
+/// A head is copied whenever one of its cursors changes; so what never changes of a cursor is shared by all copies.
+package struct StoredCursor: Hashable, Sendable {
+    /// The facts that were known when the cursor was handed out.
+    struct Making: Hashable, Sendable {
+        var parent: Cursor?
+        var vector: CheckpointVector
+        var schemaVersion: Int?
+        var session: Session
+        var generation: Int
+        var mapping: String
+        var noted: Int64
+        var comparisons: [String: FullComparison]
+        var ids: VisibleIDs
+    }
+
+    private final class Shared: Sendable {
+        let making: Making
+
+        init(_ making: Making) { self.making = making }
+    }
+
+    /// The cursor.
+    package var cursor: Cursor
+    /// True once it has come back.
+    package var isConfirmed: Bool
+    /// The layer that it adds to the cursor below; nil for none.
+    package var delta: LedgerLayer?
+    /// The entries that the base had before its delta was compacted into it; nil for none, or if it is not in the base.
+    package var undo: LedgerLayer?
+    /// The cursor below; the cursor itself if it is in the base; nil if there is no ledger, or it is not known.
+    package var below: Cursor?
+    /// True if it is known exactly what the device holds with this cursor.
+    package var isExact = false
+    private var shared: Shared
+
+    init(_ cursor: Cursor, isConfirmed: Bool, _ making: Making) {
+        self.cursor = cursor
+        self.isConfirmed = isConfirmed
+        shared = Shared(making)
+    }
+
+    init(_ row: CursorRow) {
+        self.init(
+            row.cursor, isConfirmed: row.isConfirmed,
+            Making(
+                parent: row.parent, vector: row.vector, schemaVersion: row.schemaVersion, session: row.session,
+                generation: row.generation, mapping: row.mappingDigest, noted: row.noted,
+                comparisons: row.comparisons, ids: row.ids))
+    }
+
+    var making: Making { shared.making }
+    /// The cursor that was presented when it was made; nil for a first sync.
+    package var parent: Cursor? {
+        get { shared.making.parent }
+        set {
+            var making = shared.making
+            making.parent = newValue
+            shared = Shared(making)
+        }
+    }
+    /// The vector from which the backend's stream goes on.
+    package var vector: CheckpointVector { shared.making.vector }
+    /// The schema version of the device's data; nil if it was never stated.
+    package var schemaVersion: Int? { shared.making.schemaVersion }
+    /// The session that it was made under.
+    package var session: Session { shared.making.session }
+    /// The number of the principal's notes when its stream began.
+    package var noted: Int64 { shared.making.noted }
+    /// The last full comparison of each request type.
+    package var comparisons: [String: FullComparison] { shared.making.comparisons }
+
+    /// Returns the cursor as its principal's pulls see it.
+    package func row(of principal: Principal, _ replica: ReplicaID) -> CursorRow {
+        let making = shared.making
+        return CursorRow(
+            principal: principal, cursor: cursor, replica: replica, parent: making.parent, vector: making.vector,
+            schemaVersion: making.schemaVersion, session: making.session, generation: making.generation,
+            isConfirmed: isConfirmed, mappingDigest: making.mapping, noted: making.noted,
+            comparisons: making.comparisons, ids: making.ids)
+    }
+
+    /// Compares all parts; those that are shared only if they are not the same.
+    package static func == (a: Self, b: Self) -> Bool {
+        a.cursor == b.cursor && a.isConfirmed == b.isConfirmed && a.below == b.below && a.isExact == b.isExact
+            && a.delta == b.delta && a.undo == b.undo && (a.shared === b.shared || a.making == b.making)
+    }
+
+    /// Hashes the cursor, which no other one of its replica has.
+    package func hash(into hasher: inout Hasher) { hasher.combine(cursor) }
+}
