@@ -113,17 +113,21 @@ package final class Accounts: Sendable {
     }
 
     /// Stores what was deferred, in transactions that do not wait for the disk; throws the last error.
+    ///
+    /// An error of one principal does not stop the others; one of the whole store does.
     package func storeDeferred() async throws {
-        var failure: (any Error)?
+        var failure: StateError?
         for (principal, replicas) in deferred.all {
             try Task.checkCancellation()
             do {
                 try await change(principal) { account in
                     for id in replicas { try account.storeDeferred(of: id) }
                 }
-            } catch {
+            } catch StateError.corrupt {
+                // The syncs of a damaged principal say so.
+                deferred.drop(principal)
+            } catch let error as StateError where error == .busy || error.code == StateError.failed("").code {
                 failure = error
-                if case .corrupt = error as? StateError { deferred.drop(principal) }
             }
         }
         if let failure { throw failure }

@@ -57,8 +57,13 @@ extension AccountStore: InspectableStore {
         let paged = heads.indices.filter { !heads[$0].replica.pages.isEmpty }
         let pages = try await store.load(
             paged.map { .all(.recent, of: heads[$0].owner, prefix: heads[$0].replica.id.rawValue.keyBytes) })
-        for (index, rows) in zip(paged, pages) { _ = try heads[index].replica.take(pages: rows) }
-        return heads.map { ($0.owner, accounts.withDeferred($0.replica, of: $0.owner)) }
+        var torn: Set<Int> = []
+        for (index, rows) in zip(paged, pages) where (try? heads[index].replica.take(pages: rows)) != true {
+            torn.insert(index)
+        }
+        return heads.indices.filter { !torn.contains($0) }.map { index in
+            (heads[index].owner, accounts.withDeferred(heads[index].replica, of: heads[index].owner))
+        }
     }
 
     package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {

@@ -49,8 +49,9 @@ package struct FirstSyncs: Hashable, Sendable, Coded {
         var own = bySession[session.rawValue] ?? Row()
         let passed = own.times == 0 ? Self.interval : now.milliseconds(since: own.lastAt)
         // A clock that was set back must not stop the counting.
-        let isNews = passed < 0 || passed >= Self.interval
-        if isNews, own.times > 0 || bySession.count < Self.maximumSessions {
+        var isNews = passed < 0 || passed >= Self.interval
+        isNews = isNews && (own.times > 0 || bySession.count < Self.maximumSessions)
+        if isNews {
             if own.times == 0 { own.since = now }
             (own.times, own.lastAt) = (own.times + 1, now)
             bySession[session.rawValue] = own

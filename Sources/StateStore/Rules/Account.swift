@@ -122,7 +122,8 @@ package struct Account {
 
     /// Stores what was deferred of a replica.
     package mutating func storeDeferred(of id: ReplicaID) throws {
-        if try replica(id) != nil { changedReplicas.insert(id) }
+        let replica = try replica(id)
+        if let known = stored[id], replica != known { changedReplicas.insert(id) }
         needNotBeDurable()
     }
 
@@ -256,6 +257,7 @@ extension Account {
 
     /// Returns what is to be committed, under new versions.
     package mutating func finish(version: () -> Int64) throws -> FinishedAccount {
+        let unchanged = stored.filter { view.replicas[$0.key]?.value == $0.value }.keys
         for (id, head) in stored where !changedReplicas.contains(id) { view.replicas[id]?.value = head }
         if changesHead { try writeHead(version: version()) }
         for id in changedReplicas.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -270,7 +272,8 @@ extension Account {
         let gone = deferred.keys.filter { id in view.replicas[id].map { $0.value == nil } ?? false }
         return FinishedAccount(
             changes: changes, view: view.after(changes, owner: owner),
-            deferred: deferredHere.filter { !changedReplicas.contains($0.key) }, stored: changedReplicas.union(gone))
+            deferred: deferredHere.filter { !changedReplicas.contains($0.key) },
+            stored: changedReplicas.union(gone).union(unchanged))
     }
 
     private mutating func writeHead(version: Int64) throws {
