@@ -86,6 +86,8 @@ extension LedgerDiffInput {
             let known = reader.ids(of: order.rank[index], limit: Self.preparedRecords) ?? []
             if !known.isEmpty { ids[table.name] = known }
         }
+        // A stream that brings this many of several tables is no small one: its chunks are read as they are needed.
+        guard ids.values.reduce(0, { $0 + $1.count }) <= 4 * Self.preparedRecords else { return }
         if !ids.isEmpty { try await source.prepare(ids, in: large) }
     }
 }

@@ -24,17 +24,6 @@ package protocol LedgerStore: Sendable {
     /// at hand: two reads for all of them, or three in a very large ledger.
     func prepareChunks(of layers: [LayerID], holding ids: [String: [IDHash]]) async throws
 
-    /// Returns what ``ledgerChunks(of:limit:)`` and ``pushNotes(of:after:limit:)`` return.
-    ///
-    /// A store for which each read is a round trip does both in one.
-    func diffBasis(
-        layers: [LayerID], chunkLimit: Int, notesOf principal: Principal, after sequence: Int64, noteLimit: Int
-    ) async throws -> (layers: LedgerLayers, notes: [PushNote])
-
-    /// True if each read is a round trip to another machine, so that a few chunks too many are better than another
-    /// read.
-    var readsAreRoundTrips: Bool { get }
-
     /// Creates a layer that is invisible until a commit names it; a layer that no commit names is collected after an
     /// hour.
     ///
@@ -123,18 +112,6 @@ extension LedgerStore {
     package func pushNotes(of principal: Principal, after sequence: Int64, limit: Int) async throws -> [PushNote] {
         try await pushNotes(of: principal, after: sequence, madeSince: 0, limit: limit)
     }
-
-    /// Reads one after the other.
-    package func diffBasis(
-        layers: [LayerID], chunkLimit: Int, notesOf principal: Principal, after sequence: Int64, noteLimit: Int
-    ) async throws -> (layers: LedgerLayers, notes: [PushNote]) {
-        let found = layers.isEmpty ? LedgerLayers() : try await ledgerChunks(of: layers, limit: chunkLimit)
-        guard noteLimit > 0 else { return (found, []) }
-        return (found, try await pushNotes(of: principal, after: sequence, limit: noteLimit))
-    }
-
-    /// False: reads are calls in this process.
-    package var readsAreRoundTrips: Bool { false }
 }
 
 /// A chunk with the number under which it can be replaced.

@@ -124,20 +124,17 @@ extension DeviceState {
         if Set(outlines.map(\.replica)).count >= 1_000 { scope.logTooManyDevices() }
         input.ledgers = outlines.map(\.layers)
         guard let noteLimit else { return [] }
-        // A small base is read along where that saves a round trip.
-        var layers = outlines.flatMap { scope.store.readsAreRoundTrips ? $0.layers : $0.deltas + $0.undos }[...]
-        let first = try await scope.store.diffBasis(
-            layers: Array(layers.prefix(Self.preloadedLayers)), chunkLimit: Self.preloadedChunks,
-            notesOf: scope.query.principal, after: row?.noted ?? 0, noteLimit: noteLimit)
-        var (small, bytes) = (first.layers.chunks, 0)
-        while true {
+        var (layers, bytes) = (outlines.flatMap { $0.deltas + $0.undos }[...], 0)
+        while !layers.isEmpty, bytes < Self.preloadedBytes {
+            let some = Array(layers.prefix(Self.preloadedLayers))
+            layers = layers.dropFirst(some.count)
+            let small = try await scope.store.ledgerChunks(of: some, limit: Self.preloadedChunks).chunks
             input.preloaded.merge(small) { $1 }
             bytes += small.values.joined().reduce(0) { $0 + $1.bytes.count }
-            layers = layers.dropFirst(Self.preloadedLayers)
-            guard !layers.isEmpty, bytes < Self.preloadedBytes else { return first.notes }
-            let some = Array(layers.prefix(Self.preloadedLayers))
-            small = try await scope.store.ledgerChunks(of: some, limit: Self.preloadedChunks).chunks
         }
+        guard noteLimit > 0 else { return [] }
+        return try await scope.store.pushNotes(
+            of: scope.query.principal, after: row?.noted ?? 0, limit: noteLimit)
     }
 
     /// Merges the layers that were added to the replica's ledger into its base.

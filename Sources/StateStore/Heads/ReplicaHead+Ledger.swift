@@ -36,12 +36,6 @@ extension ReplicaHead {
         return outline
     }
 
-    /// Returns the layer of a number.
-    package func layer(_ id: LayerID) -> LedgerLayer? {
-        if ledger.base?.id == id { return ledger.base }
-        return cursors.lazy.compactMap { $0.delta?.id == id ? $0.delta : $0.undo?.id == id ? $0.undo : nil }.first
-    }
-
     /// All layers.
     package var layers: [LedgerLayer] {
         (ledger.base.map { [$0] } ?? []) + cursors.flatMap(\.layers)
