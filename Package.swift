@@ -97,7 +97,7 @@ let package = Package(
         .target(
             name: "Gateway",
             dependencies: [
-                "Backend", "CMalloc", "Curl", "Deduplication", "GatewayConfig", "JSONBytes", "Ledger",
+                "Accounts", "Backend", "CMalloc", "Curl", "Deduplication", "GatewayConfig", "JSONBytes", "Ledger",
                 "LineProjection", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire", nioCore,
                 nioPosix, nioLocks, httpTypes, crypto, deque, jwt, log,
             ]),

@@ -5,7 +5,12 @@ import NIOConcurrencyHelpers
 package import StateStore
 package import SyncModel
 
-/// Runs the rules of the state over a store of bytes.
+/// Keeps the gateway's durable memory, how far each device has got, by running rules over a store of bytes.
+///
+/// What a caller reads or changes of a principal is a rule of the module `StateStore`: ``read(_:_:)`` and
+/// ``change(_:keeps:_:)`` run it on the newest value. The order of the changes of a pull and a push is listed in
+/// `docs/ARCHITECTURE.md`, State. A change is one transaction and durable when it returns, unless its rule says
+/// otherwise; if it throws ``StateError``, nothing has changed. Moments are from the caller's clock.
 ///
 /// Nobody holds an account across a wait: a rule gets the newest value, and its changes are committed if nothing that it
 /// has read was changed meanwhile. If something was, the rule runs again. So callers see the outcomes of rules only.
@@ -16,7 +21,13 @@ package final class Accounts: Sendable {
     private static let maximumLoads = 10_000
 
     /// The store.
-    package let store: any ByteStore
+    package let store: any ByteStore & LeaseKeeping
+    /// True if other gateways may use the state at the same time, so that syncs need leases.
+    package let needsLeases: Bool
+    /// Finds principals by what belongs to them.
+    let index: PrincipalIndex
+    /// A number that no other process has.
+    let process = Int64.random(in: 1...Int64.max)
     /// The values that hold for all principals.
     package let setting: AccountSetting
     private let queue: CommitQueue
@@ -27,15 +38,27 @@ package final class Accounts: Sendable {
     private let deferred = DeferredTable()
 
     /// Creates the accounts of a store.
-    package init(_ store: any ByteStore, setting: AccountSetting, versions: VersionSource = VersionSource()) {
+    package init(
+        _ store: any ByteStore & LeaseKeeping, setting: AccountSetting, versions: VersionSource = VersionSource(),
+        needsLeases: Bool = false
+    ) {
         self.store = store
+        self.needsLeases = needsLeases
+        index = PrincipalIndex(store: store)
         self.setting = setting
         self.versions = versions
         queue = CommitQueue(store)
         chunks = ChunkCache(store, limit: 32 << 20)
     }
 
+    /// Lists what is in the state.
+    package var inspection: Inspection { Inspection(self) }
+    /// Changes the state as operators ask for it.
+    package var commands: OperatorCommands { OperatorCommands(self) }
+
     /// Runs a rule that changes nothing.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled, ``StateError``, or what the rule throws.
     package func read<T>(
         _ principal: Principal, _ rule: (inout Account) throws -> T
     ) async throws -> T {
@@ -61,9 +84,12 @@ package final class Accounts: Sendable {
         return try outcome.get()
     }
 
-    /// Runs a rule and commits its changes, even if the task is cancelled.
+    /// Runs a rule and commits its changes, even if the task is cancelled: a client that hangs up must not undo what its
+    /// backend has accepted.
     ///
+    /// The rule may run several times; only what its last run has returned or thrown counts.
     /// With `keeps` false, for whoever goes through all principals, nothing is kept in memory that was not.
+    @discardableResult
     package func change<T>(
         _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
@@ -186,6 +212,12 @@ package final class Accounts: Sendable {
         guard !missing.lookups.isEmpty else { return }
         let answers = try await load(missing.lookups)
         for (lookup, rows) in zip(missing.lookups, answers) { try view.take(rows, of: lookup, owner: owner) }
+    }
+
+    /// Stores a finished pull, before the first byte of its answer, by ``CommitRule``.
+    @discardableResult
+    package func commit(_ pull: PullCommit) async throws -> FirstSyncs.Row? {
+        try await change(pull.row.principal) { try CommitRule.commit(pull, in: &$0) }
     }
 
     /// Commits changes that belong to no principal.

@@ -3,6 +3,7 @@
 
 import NIOConcurrencyHelpers
 import StateStore
+import SyncModel
 
 /// Keeps the chunks that were read or written last: under its number a chunk never changes.
 final class ChunkCache: Sendable {

@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import StateStore
-import SyncModel
+package import SyncModel
 
 /// Finds and reads the chunks of layers, whether a layer or its directories name them.
-struct ChunkReader {
+///
+/// Its methods throw ``StateError/ledgerChanged`` if a chunk is not there any more.
+package struct ChunkReader: Sendable {
     let cache: ChunkCache
 
     /// Returns the last chunk of a table whose first hash is not greater than an id.
-    func chunk(holding id: IDHash, in table: String, of layer: LedgerLayer?) async throws -> StoredChunk? {
-        var next = layer?.chunks.last(before: id, in: table)
+    package func chunk(
+        holding id: IDHash, in table: String, of layer: LedgerLayer
+    ) async throws -> NumberedChunk? {
+        var next = layer.chunks.last(before: id, in: table)
         while let directory = next, directory.named > 0 {
             next = try await cache.named(by: [directory])[0].last(before: id, in: table)
         }
@@ -18,8 +22,9 @@ struct ChunkReader {
         return try await contents(of: [next]).first
     }
 
-    /// Reads the chunks of layers that may hold ids, by table, so that they are at hand.
-    func prepare(_ ids: [String: [IDHash]], in layers: [LedgerLayer]) async throws {
+    /// Reads the chunks of layers that may hold ids, by table, so that they are at hand: two reads for all of them, or
+    /// three in a very large ledger.
+    package func prepare(_ ids: [String: [IDHash]], in layers: [LedgerLayer]) async throws {
         var found: [ChunkHead] = []
         var lists = layers.map(\.chunks)
         while !lists.isEmpty {
@@ -36,11 +41,12 @@ struct ChunkReader {
         _ = try await cache.chunks(found.map(\.number))
     }
 
-    /// Returns the chunks of a table that begin after a hash, in order, at most `limit`.
-    func chunks(
-        after first: IDHash?, in table: String, of layer: LedgerLayer?, limit: Int
-    ) async throws -> [StoredChunk] {
-        let heads = (layer?.chunks ?? []).filter { $0.table == table }
+    /// Returns the chunks of a table that begin after a hash, in order, at most `limit` and at most 1,000.
+    package func chunks(
+        after first: IDHash?, in table: String, of layer: LedgerLayer, limit: Int
+    ) async throws -> [NumberedChunk] {
+        let limit = min(max(0, limit), 1_000)
+        let heads = layer.chunks.filter { $0.table == table }
         return try await contents(of: following(first, in: heads, limit: limit))
     }
 
@@ -59,8 +65,8 @@ struct ChunkReader {
         return found
     }
 
-    /// Returns all chunks of layers.
-    func chunks(of layers: [LedgerLayer]) async throws -> [LayerID: [LedgerChunk]] {
+    /// Returns all chunks of layers, by layer, with those of a table in order.
+    package func chunks(of layers: [LedgerLayer]) async throws -> [LayerID: [LedgerChunk]] {
         var (heads, owners): ([ChunkHead], [LayerID]) = ([], [])
         var chunks: [LayerID: [LedgerChunk]] = [:]
         // The ledgers of two cursors have layers in common.
@@ -82,12 +88,12 @@ struct ChunkReader {
         return all
     }
 
-    private func contents(of heads: [ChunkHead]) async throws -> [StoredChunk] {
+    private func contents(of heads: [ChunkHead]) async throws -> [NumberedChunk] {
         var read = try await cache.chunks(heads.filter { $0.bytes == nil }.map(\.number))[...]
         return try heads.map { head in
             guard let bytes = head.bytes ?? read.popFirst() ?? nil else { throw StateError.ledgerChanged }
-            return StoredChunk(
-                id: head.number,
+            return NumberedChunk(
+                number: head.number,
                 chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes))
         }
     }

@@ -7,16 +7,10 @@ import SyncModel
 /// Deletes what is no longer needed, principal by principal.
 struct StateCollector: Sendable {
     let accounts: Accounts
-    let index: PrincipalIndex
-    /// A number of this process.
-    private let number = Int64.random(in: 1...Int64.max)
 
     private var store: any ByteStore { accounts.store }
 
-    init(accounts: Accounts, index: PrincipalIndex) {
-        self.accounts = accounts
-        self.index = index
-    }
+    private var index: PrincipalIndex { accounts.index }
 
     func collect(_ wanted: Retention) async throws -> Collected {
         var collected = Collected()
@@ -55,8 +49,8 @@ struct StateCollector: Sendable {
             let before = try row.map { try CollectionTime(decoding: $0.bytes) }
             var time = before ?? CollectionTime()
             // How long this process has run says nothing about the time since another gateway's collection.
-            let ran = time.collector == number ? wanted.ran : nil
-            time.collector = number
+            let ran = time.collector == accounts.process ? wanted.ran : nil
+            time.collector = accounts.process
             collected.leapt = time.pass(
                 to: wanted.now, ran: ran, longest: wanted.now.milliseconds(since: wanted.seenBefore))
             if time == before { return time.corrected(wanted) }

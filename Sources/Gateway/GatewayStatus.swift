@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 package import Backend
 import GatewayConfig
 package import StateStore
@@ -36,14 +37,10 @@ extension SyncGateway {
         do {
             try await checkState()
             status.stuck = try await stuckDevices(limit: 20)
-            status.quarantined = try await services.store.quarantineCounts().entries
-            if let store = services.store as? any InspectableStore {
-                status.versions = try await store.schemaVersions(ofLast: 10_000)
-            }
-            if let store = services.store as? any JournalAdmin {
-                status.openJournals = try await store.journals(of: nil, after: 0, limit: 1_000)
-                    .count { $0.state == .open }
-            }
+            status.quarantined = try await services.store.inspection.quarantineCounts().entries
+            status.versions = try await services.store.inspection.schemaVersions(ofLast: 10_000)
+            status.openJournals = try await services.store.inspection.journals(of: nil, after: 0, limit: 1_000)
+                .count { $0.state == .open }
         } catch {
             status.stateFailure = GatewayError(error)
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import NIOConcurrencyHelpers
 import StateStore
@@ -11,7 +12,7 @@ import SyncModel
 /// Syncs that began before a reload still run beside those of the new configuration, so all of them share it. What it
 /// takes from the configuration needs a restart to change.
 final class LastingServices: Sendable {
-    let store: any StateStore
+    let store: Accounts
     let ports: GatewayPorts
     let tuning: GatewayTuning
     let cachedAnswers: CachedAnswers
@@ -27,7 +28,7 @@ final class LastingServices: Sendable {
     let journals = RunningJournals()
     private let configurations = NIOLockedValueBox(0)
 
-    init(configuration: Configuration, store: any StateStore, ports: GatewayPorts, tuning: GatewayTuning) {
+    init(configuration: Configuration, store: Accounts, ports: GatewayPorts, tuning: GatewayTuning) {
         self.store = store
         self.ports = ports
         self.tuning = tuning

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import GatewayConfig
 package import StateStore
@@ -45,7 +46,7 @@ extension SyncGateway {
 
     /// Returns the devices that are stuck, those that tried last first.
     package func stuckDevices(limit: Int) async throws -> [DeviceTrouble] {
-        try await services.store.stuckDevices(
+        try await services.store.inspection.stuckDevices(
             by: services.configuration.admin.stuckRule, since: services.clock.now - StuckRule.unseen, limit: limit)
     }
 
@@ -63,15 +64,14 @@ extension SyncGateway {
     /// Reads the gauges that the state knows.
     package func stateReadings() async -> [MetricReading] {
         do {
-            let lines = try await services.store.quarantineCounts().entries
+            let lines = try await services.store.inspection.quarantineCounts().entries
             var readings = [MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines))]
             let stuck = try await stuckDevices(limit: 1_000)
             for kind in DeviceTrouble.Kind.allCases {
                 readings.append(
                     MetricReading(.stuck, Double(stuck.count { $0.kind == kind }), labels: [kind.rawValue]))
             }
-            guard let store = services.store as? any JournalAdmin else { return readings }
-            let journals = try await store.journals(of: nil, after: 0, limit: 10_000)
+            let journals = try await services.store.inspection.journals(of: nil, after: 0, limit: 10_000)
             for state in PushJournal.State.allCases {
                 let count = journals.count { $0.state == state }
                 readings.append(MetricReading(.journals, Double(count), labels: [state.rawValue]))

@@ -1,10 +1,11 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Accounts
 package import Backend
 package import GatewayConfig
 import Logging
-package import StateStore
+import StateStore
 import SyncMachines
 import SyncModel
 import Telemetry
@@ -27,7 +28,7 @@ package final class SyncGateway: Sendable {
     ///   - tokens: Verifies tokens; nil if the configuration does not want that.
     ///   - tuning: Sizes that are not configurable.
     package init(
-        configuration: Configuration, store: any StateStore, backend: BackendClient, ports: GatewayPorts,
+        configuration: Configuration, store: Accounts, backend: BackendClient, ports: GatewayPorts,
         tokens: TokenKeys? = nil, tuning: GatewayTuning = GatewayTuning()
     ) {
         services = SyncServices(

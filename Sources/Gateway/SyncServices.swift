@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import Deduplication
 import GatewayConfig
@@ -19,7 +20,7 @@ final class SyncServices: Sendable {
     let configuration: Configuration
     /// The number of the configuration: its cached answers are of no use to another one.
     let configurationNumber: Int
-    var store: any StateStore { lasting.store }
+    var store: Accounts { lasting.store }
     let backend: BackendClient
     var clock: any WallClock { lasting.ports.clock }
     var random: Randomness { lasting.ports.random }
@@ -179,7 +180,9 @@ final class SyncServices: Sendable {
                     of: identity, presenting: cursor, pushing: records, waits: waits, logger: logger, body)
             }
             return try await body(
-                store.pullContext(principal: identity.principal, session: identity.session, presented: cursor))
+                store.read(identity.principal) {
+                    try ContextRule.context(of: &$0, session: identity.session, presented: cursor)
+                })
         }
     }
 
@@ -192,10 +195,10 @@ final class SyncServices: Sendable {
         }
     }
 
-    /// Returns what records devices that do not get on, with the logger of a request.
-    func watch(logging logger: Logger) -> DeviceWatch {
+    /// Returns what records which devices of a principal do not get on, with the logger of a request.
+    func watch(_ principal: Principal, logging logger: Logger) -> DeviceWatch {
         DeviceWatch(
-            store: store, rule: configuration.admin.stuckRule, logger: logger)
+            store: store, principal: principal, rule: configuration.admin.stuckRule, logger: logger)
     }
 
     /// Returns the backend's client with the logger of a request.

@@ -12,7 +12,7 @@ package struct HeldRecords: Sendable {
     /// The source of the chunks.
     package var source: any LedgerSource
     /// The layers of the ledger in lookup order.
-    package var layers: [LayerID]
+    package var layers: [LedgerLayer]
     /// The notes of pushes that the cursor has not seen.
     package var notes: [PushNote]
     /// The key of id hashes.
@@ -20,7 +20,7 @@ package struct HeldRecords: Sendable {
 
     /// Creates held records from their parts as they are.
     package init(
-        schema: Schema, source: any LedgerSource, layers: [LayerID], notes: [PushNote] = [], key: SipHash.Key
+        schema: Schema, source: any LedgerSource, layers: [LedgerLayer], notes: [PushNote] = [], key: SipHash.Key
     ) {
         self.schema = schema
         self.source = source

@@ -16,7 +16,7 @@ struct LedgerLayerCursor: Sendable {
         case end
     }
 
-    let layer: LayerID
+    let layer: LedgerLayer
     private(set) var position = Position.gap
     /// The hash of the last entry that was reached.
     private(set) var head = IDHash.first
@@ -38,7 +38,7 @@ struct LedgerLayerCursor: Sendable {
 
     /// Creates a cursor before the first entry; `preloaded` are the layer's chunks, of all tables, if they have been
     /// read.
-    init(layer: LayerID, scope: LedgerScope, preloaded: [LedgerChunk]?) throws(LedgerError) {
+    init(layer: LedgerLayer, scope: LedgerScope, preloaded: [LedgerChunk]?) throws(LedgerError) {
         self.layer = layer
         self.scope = scope
         isComplete = preloaded != nil
@@ -209,7 +209,7 @@ extension LedgerLayerCursor {
 
     private mutating func read(_ limit: Int) async throws {
         let last = window.last?.chunk.first
-        let chunks = try await scope.source.chunks(layer: layer, table: scope.table, after: last, limit: limit)
+        let chunks = try await scope.source.chunks(after: last, in: scope.table, of: layer, limit: limit)
         isComplete = chunks.count < limit
         try setWindow(chunks)
     }
@@ -228,7 +228,7 @@ extension LedgerLayerCursor {
             }
         }
         readAhead = 1
-        guard let found = try await scope.source.chunk(layer: layer, table: scope.table, holding: hash) else {
+        guard let found = try await scope.source.chunk(holding: hash, in: scope.table, of: layer) else {
             guard window.isEmpty else { return false }
             // All chunks begin behind the id, so the first one is next.
             try await read(1)

@@ -50,7 +50,7 @@ package struct LedgerView: Sendable {
     ///   - skipsDamage: True if unreadable chunks count as absent; otherwise they are errors.
     /// - Throws: ``LedgerError/damaged`` if preloaded chunks are not in their order.
     package init(
-        source: any LedgerSource, layers: [LayerID], preloaded: [LayerID: [LedgerChunk]] = [:], table: String,
+        source: any LedgerSource, layers: [LedgerLayer], preloaded: [LayerID: [LedgerChunk]] = [:], table: String,
         shape: LedgerShape, key: SipHash.Key, readAhead: Int = 128, skipsDamage: Bool = false
     ) throws(LedgerError) {
         try self.init(
@@ -63,7 +63,7 @@ package struct LedgerView: Sendable {
     /// `ledgers` has the layers of each ledger in lookup order: of any number of devices if `isUnion` is true, else of
     /// one.
     package init(
-        source: any LedgerSource, ledgers: [[LayerID]], isUnion: Bool, preloaded: [LayerID: [LedgerChunk]] = [:],
+        source: any LedgerSource, ledgers: [[LedgerLayer]], isUnion: Bool, preloaded: [LayerID: [LedgerChunk]] = [:],
         table: String, shape: LedgerShape, key: SipHash.Key, readAhead: Int = 128, skipsDamage: Bool = false
     ) throws(LedgerError) {
         precondition(isUnion || ledgers.count <= 1, "the ledger of a cursor is one")
@@ -81,7 +81,7 @@ package struct LedgerView: Sendable {
         let scope = LedgerScope(source: source, table: table, key: key, readAhead: readAhead, skipsDamage: skipsDamage)
         cursors = []
         for layer in layers {
-            cursors.append(try LedgerLayerCursor(layer: layer, scope: scope, preloaded: preloaded[layer]))
+            cursors.append(try LedgerLayerCursor(layer: layer, scope: scope, preloaded: preloaded[layer.id]))
         }
     }
 
@@ -244,7 +244,7 @@ extension LedgerView {
     }
 
     /// The layer that has the current entry; nil if there is none.
-    package var layer: LayerID? { winner >= 0 ? cursors[winner].layer : nil }
+    package var layer: LayerID? { winner >= 0 ? cursors[winner].layer.id : nil }
 
     /// Passes the id's text to `body`; valid only as long as `body` runs, and empty if there is no entry.
     @inline(__always)

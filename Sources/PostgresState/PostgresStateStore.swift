@@ -45,22 +45,22 @@ package enum PostgresStateStore {
     /// A schema with other tables, of another form, or a newer one that this version cannot use, is left untouched.
     ///
     /// - Throws: ``StateError``.
-    package static func open(_ options: Options, logger: Logger) async throws -> AccountStore {
+    package static func open(_ options: Options, logger: Logger) async throws -> Accounts {
         let bytes = try await PostgresBytes.open(options, logger: logger) { pool throws in
             _ = try await PostgresSchema.migrate(pool, options)
         }
-        return try await AccountStore.open(bytes, limits: options.limits, epoch: bytes.epoch, needsLeases: true)
+        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch, needsLeases: true)
     }
 
     /// Opens a state that gateways may be using, for the operator's commands; creates and migrates nothing.
     ///
     /// - Throws: ``StateError``: `open` also if there is no state yet, ``StateError/schemaOlder(found:known:)`` if no
     ///   gateway of this version has run on it.
-    package static func openShared(_ options: Options, logger: Logger) async throws -> AccountStore {
+    package static func openShared(_ options: Options, logger: Logger) async throws -> Accounts {
         let bytes = try await PostgresBytes.open(options, logger: logger) { pool throws in
             try await PostgresSchema.requireUsable(pool, options)
         }
-        return try await AccountStore.open(bytes, limits: options.limits, epoch: bytes.epoch, needsLeases: true)
+        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch, needsLeases: true)
     }
 
     /// Opens the bytes of a state, to copy them.

@@ -45,9 +45,9 @@ package enum SQLiteStateStore {
     /// the file may be older than what the backend has seen, and asking the backend once is cheap (finding 4).
     ///
     /// - Throws: ``StateError``.
-    package static func open(path: String, options: Options = Options()) async throws -> AccountStore {
+    package static func open(path: String, options: Options = Options()) async throws -> Accounts {
         let bytes = try await SQLiteBytes.open(path: path, options: options)
-        return try await AccountStore.open(bytes, limits: options.limits, epoch: bytes.epoch)
+        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch)
     }
 
     /// Opens a state that a gateway may be using, for the operator's commands.
@@ -59,9 +59,9 @@ package enum SQLiteStateStore {
     /// - Throws: ``StateError``: `open` also if there is no state yet.
     package static func openShared(
         path: String, for purpose: Purpose, options: Options = Options()
-    ) async throws -> AccountStore {
+    ) async throws -> Accounts {
         let bytes = try await SQLiteBytes.openShared(path: path, for: purpose, options: options)
-        return try await AccountStore.open(bytes, limits: options.limits)
+        return try await Accounts.open(bytes, limits: options.limits)
     }
 
     /// Opens the bytes of a state as a gateway does, to copy them.

@@ -84,39 +84,6 @@ package struct StuckRule: Hashable, Sendable {
     }
 }
 
-/// Stores which devices do not get on, for the operator: nothing that clients see depends on it.
-///
-/// Nothing is written for a device that gets on.
-package protocol TroubleStore: Sendable {
-    /// Records that a replica did not get on: once per touch interval, and the code whenever it is another one.
-    ///
-    /// - Parameters:
-    ///   - kind: The way.
-    ///   - code: The code of the failure; empty if nothing failed.
-    ///   - count: The number of times, if the caller has counted more than the state.
-    ///   - since: The first of them, if the state knows of none.
-    ///   - replica: The replica; an unknown one is not an error.
-    ///   - now: The time.
-    /// - Returns: The record before and after; nil if nothing was written.
-    /// - Throws: ``StateError``; the sync ends as it ends.
-    func noteTrouble(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int, since: Instant, of replica: ReplicaID, at now: Instant
-    ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)?
-
-    /// Deletes what is recorded of a replica: it gets on.
-    ///
-    /// First syncs of a principal that were counted together, since the same moment, end together.
-    ///
-    /// - Returns: What was deleted.
-    func endTroubles(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async throws -> [DeviceTrouble]
-
-    /// Returns the stuck devices that have tried since a moment, those that tried last first.
-    ///
-    /// Of first syncs that never come back and were counted together, only the newest is returned, and none if a newer
-    /// replica of the same session has begun: then that is the device.
-    func stuckDevices(by rule: StuckRule, since: Instant, limit: Int) async throws -> [DeviceTrouble]
-}
-
 extension DeviceTrouble {
     /// Returns the record after one more time; nil if it stays as it is.
     package func again(code: String, count: Int, at now: Instant, interval: Int64) -> DeviceTrouble? {

@@ -33,29 +33,29 @@ package struct StoredPullContext: Hashable, Sendable {
     /// since 1970 plus the lead of cursors; 0 if never.
     package var resyncAt: Instant
     /// The time up to which cursors of the principal are distrusted, in milliseconds since 1970 plus the lead of
-    /// cursors; 0 if none are (``StateStore/distrust(because:of:at:)``).
+    /// cursors; 0 if none are (`Accounts.distrust`).
     package var distrustedAt: Instant = 0
     /// The time of the first pull of the row's replica; nil without a row.
     package var firstSeen: Instant?
     /// The schema version that the replica's pushes have stated or implied
-    /// (``StateStore/notePushed(version:replica:principal:)``); nil if they have not, and for a fork, whose own pushes
+    /// (``ReplicaRules/notePushed(_:by:in:)``); nil if they have not, and for a fork, whose own pushes
     /// they may not be.
     package var pushedVersion: Int?
     /// True if records have to be delivered to the row's replica again
-    /// (``LedgerStore/redeliveries(of:at:limit:)``).
+    /// (``RedeliveryRules``).
     package var hasRedeliveries: Bool
     /// The number of id mappings that the principal has got so far; 0 if its backend takes the clients' ids.
     package var idSequence: Int64
     /// The numbers of records that the ledger holds at the presented cursor, by table; empty without a ledger.
     package var held: [String: Int] = [:]
-    /// True if the principal has receipts, also expired ones (``StateStore/receipt(principal:digest:at:)``).
+    /// True if the principal has receipts, also expired ones (``ReceiptRules``).
     package var hasReceipts = false
-    /// True if pushed records of the principal are in quarantine (``PushQuarantineStore/quarantinedKinds(of:)``).
+    /// True if pushed records of the principal are in quarantine (``QuarantineRules``).
     package var hasQuarantined = false
     /// True if redeliveries to the row's replica are recorded, also delivered ones
-    /// (``LedgerStore/dropRedeliveries(_:of:)``).
+    /// (``RedeliveryRules``).
     package var hasRecordedRedeliveries = false
-    /// The ways in which the row's replica did not get on last (``TroubleStore``).
+    /// The ways in which the row's replica did not get on last (``TroubleRules``).
     package var troubles: Set<DeviceTrouble.Kind> = []
     /// The rest of earlier pushes of the principal, which may have to be dealt with first.
     package var unfinished = UnfinishedPushes()

@@ -215,7 +215,9 @@ extension BytePath.Figures {
 
 /// The ledger of a first sync, which is empty.
 private struct NoLedger: LedgerSource {
-    func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? { nil }
+    func chunk(holding id: IDHash, in table: String, of layer: LedgerLayer) async throws -> NumberedChunk? { nil }
 
-    func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) async throws -> [NumberedChunk] { [] }
+    func chunks(after first: IDHash?, in table: String, of layer: LedgerLayer, limit: Int) async throws
+        -> [NumberedChunk]
+    { [] }
 }

@@ -95,7 +95,9 @@ struct CountedPath {
 
 /// The ledger of a device that has nothing yet.
 private struct EmptyLedger: LedgerSource {
-    func chunk(layer: LayerID, table: String, holding id: IDHash) async throws -> NumberedChunk? { nil }
+    func chunk(holding id: IDHash, in table: String, of layer: LedgerLayer) async throws -> NumberedChunk? { nil }
 
-    func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) async throws -> [NumberedChunk] { [] }
+    func chunks(after first: IDHash?, in table: String, of layer: LedgerLayer, limit: Int) async throws
+        -> [NumberedChunk]
+    { [] }
 }

@@ -3,7 +3,6 @@
 
 import NIOConcurrencyHelpers
 import StateStore
-import SyncModel
 import Testing
 
 @testable import Gateway
@@ -12,7 +11,7 @@ import Testing
 @Suite struct JournalWriterTests {
     @Test func `every step is written once, and before its caller goes on`() async throws {
         let journals = RecordingJournals()
-        let writer = JournalWriter(journal: 7, store: journals, clock: SystemClock())
+        let writer = JournalWriter { try await journals.advance($0) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for caller in 0..<50 {
                 group.addTask {
@@ -38,7 +37,7 @@ import Testing
 
     @Test func `callers whose steps are in one transaction get its error, and the others go on`() async throws {
         let journals = RecordingJournals(failing: 13)
-        let writer = JournalWriter(journal: 7, store: journals, clock: SystemClock())
+        let writer = JournalWriter { try await journals.advance($0) }
         let failed = await withTaskGroup(of: Int?.self) { group in
             for caller in 0..<50 {
                 group.addTask {
@@ -60,7 +59,7 @@ import Testing
 }
 
 /// Keeps what is written to one journal, and takes its time for it.
-private final class RecordingJournals: JournalStore {
+private final class RecordingJournals: Sendable {
     private struct Written {
         var applied: [Int] = []
         var isWriting = false
@@ -76,7 +75,7 @@ private final class RecordingJournals: JournalStore {
     var applied: [Int] { written.withLockedValue { $0.applied } }
     var wasTwiceAtOnce: Bool { written.withLockedValue { $0.wasTwiceAtOnce } }
 
-    func advance(_ step: JournalStep, of journal: Int64, at now: Instant) async throws {
+    func advance(_ step: JournalStep) async throws {
         written.withLockedValue {
             if $0.isWriting { $0.wasTwiceAtOnce = true }
             $0.isWriting = true
@@ -89,15 +88,4 @@ private final class RecordingJournals: JournalStore {
         }
         if isFailing { throw StateError.journalClosed }
     }
-
-    func beginPush(_ opening: JournalOpening, principal: Principal, at now: Instant) async throws -> Int64 { 7 }
-    func endPush(_ end: JournalEnd, of journal: Int64, at now: Instant) async throws {}
-    func openJournals(
-        of principal: Principal
-    ) async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] { [] }
-    func countTry(of journal: Int64, at now: Instant) async throws -> (tries: Int, since: Instant) { (1, now) }
-    func giveUp(_ index: Int, of journal: Int64) async throws {}
-    func wasGivenUp(_ record: PushedRecordKey, of principal: Principal) async throws -> Bool { false }
-    func mappedIDs(_ ids: Set<String>, in table: String, of principal: Principal) async throws -> Set<String> { [] }
-    func closeJournal(_ journal: Int64, with closure: JournalClosure, at now: Instant) async throws {}
 }

@@ -56,16 +56,22 @@ import Testing
             try await state.first(10, ["tasks": [.held("a", 1)]])
             try await state.next(20, after: 10, ["tasks": [.held("a", 2)]])
             try await state.confirm(20)
-            let outline = try #require(try await state.store.ledger(of: Inspected.replica))
+            let outline = try #require(
+                try await state.store.read(Inspected.principal) {
+                    try ReplicaRules.ledger(of: Inspected.replica, in: &$0)
+                })
             let base = try #require(outline.base)
-            var compaction = LedgerCompactionBatch(replica: Inspected.replica, version: outline.version, base: base)
+            var compaction = LedgerCompactionBatch()
             let chunk = try #require(
-                try await state.store.ledgerChunks(layer: base, table: "tasks", after: nil, limit: 1).first)
-            compaction.removed = [chunk.id]
+                try await state.store.chunkReader.chunks(after: nil, in: "tasks", of: base, limit: 1).first)
+            compaction.removed = [chunk.number]
             compaction.added = state.chunks(["tasks": [.held("a", 2)]])
             compaction.undo = [try cursor(20): state.chunks(["tasks": [.held("a", 1)]])]
-            compaction.finished = try cursor(20)
-            _ = try await state.store.compactBatch(compaction, at: 20)
+            compaction.isLast = true
+            let merge = try #require(LedgerMerge(of: outline, upTo: try cursor(20)))
+            try await state.store.change(Inspected.principal) { [compaction] in
+                try LedgerRules.compact(compaction, of: merge, at: 20, in: &$0)
+            }
             let finding = try await state.find("a")
             #expect(try finding.sights.map(\.origin) == [.base(cursor(20))])
             #expect(finding.sights.map(\.entry.content) == [2])
@@ -101,9 +107,11 @@ import Testing
         try await Inspected.with { state in
             try await state.first(10, ["tasks": [.held("a", 1)]])
             try await state.confirm(10)
-            try await state.store.note(
-                [PushNote(table: "tasks", id: "a", state: .held), PushNote(table: "tasks", id: "x", state: .seen)],
-                principal: Inspected.principal, at: 11)
+            try await state.store.change(Inspected.principal) {
+                try NoteRules.write(
+                    [PushNote(table: "tasks", id: "a", state: .held), PushNote(table: "tasks", id: "x", state: .seen)],
+                    at: 11, in: &$0)
+            }
             let a = try await state.find("a")
             #expect(a.note?.state == .held && a.isNoteNew)
             #expect(try await state.find("x").note?.state == .seen)
@@ -182,7 +190,7 @@ private struct Inspected {
     static let principal = Principal(rawValue: "a11ce")
     static let replica = ReplicaID(rawValue: 7)
 
-    let store: AccountStore
+    let store: Accounts
     let schema: Schema
     let inspector: LedgerInspector
 
@@ -238,11 +246,13 @@ private struct Inspected {
     }
 
     func confirm(_ value: Int64) async throws {
-        try await store.confirm(principal: Self.principal, cursor: cursor(value), at: Instant(milliseconds: value))
+        try await store.change(Self.principal) {
+            try ReplicaRules.confirm(cursor(value), at: Instant(milliseconds: value), in: &$0)
+        }
     }
 
     func find(_ id: String, table: String = "tasks") async throws -> RecordFinding {
-        let row = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
+        let row = try #require(try await store.inspection.replicas(of: nil, after: nil, limit: 1).first)
         return try await inspector.find(id, in: try #require(schema.table(named: table)), of: row)
     }
 

@@ -11,8 +11,10 @@ import Testing
 /// `rind state distrust`, while a gateway has the state.
 @Suite struct DistrustTests {
     private static func context(_ state: StateFixture, of principal: Principal) async throws -> StoredPullContext {
-        try await state.store.pullContext(
-            principal: principal, session: Session(rawValue: "f0"), presented: try state.cursor(1_800_000_000_000))
+        try await state.store.read(principal) {
+            try ContextRule.context(
+                of: &$0, session: Session(rawValue: "f0"), presented: try state.cursor(1_800_000_000_000))
+        }
     }
 
     @Test func `after a restored backend all cursors are distrusted, and the ledgers are not`() async throws {

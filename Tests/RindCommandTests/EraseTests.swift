@@ -14,7 +14,7 @@ import Testing
             let json = try await state.json("principals", "erase", "--principal", "a11ce")
             #expect(json["tables"]?["replica"]?.int64 == 2 && json["tables"]?["principal"]?.int64 == 1)
             #expect(json["rows"]?.int64 ?? 0 > 3)
-            let rest = try await state.store.replicas(of: nil, after: nil, limit: 9).map(\.id)
+            let rest = try await state.store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.id)
             #expect(rest == [StateFixture.other])
             try await state.store.check(thoroughly: true)
             let again = try await state.run("principals", "erase", "--principal", "a11ce")
@@ -36,7 +36,7 @@ import Testing
             let all = ["principals", "erase"] + arguments + ["--config", Place.quickstart]
             let result = try await RunningCommand.run(all, directory: state.directory)
             #expect(result.status == 64)
-            #expect(try await state.store.replicas(of: nil, after: nil, limit: 9).count == 3)
+            #expect(try await state.store.inspection.replicas(of: nil, after: nil, limit: 9).count == 3)
         }
     }
 }

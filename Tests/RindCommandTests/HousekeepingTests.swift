@@ -66,7 +66,7 @@ import Testing
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             housekeeping.uptime = { clock.uptime }
             try await housekeeping.run()
-            let count = try await store.replicas(of: nil, after: nil, limit: 100).count
+            let count = try await store.inspection.replicas(of: nil, after: nil, limit: 100).count
             await store.close()
             return count
         }

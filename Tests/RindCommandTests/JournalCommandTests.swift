@@ -15,10 +15,11 @@ import Testing
     private static func with(_ body: (StateFixture) async throws -> Void) async throws {
         try await StateFixture.with { state in
             func begin(_ principal: Principal) async throws -> Int64 {
-                let id = try await state.store.beginPush(
-                    JournalOpening(presented: try state.cursor(time.milliseconds), operations: 3, notes: []),
-                    principal: principal,
-                    at: time)
+                let id = try await state.store.change(principal) {
+                    try JournalRules.begin(
+                        JournalOpening(presented: try state.cursor(time.milliseconds), operations: 3, notes: []),
+                        at: time, in: &$0)
+                }
                 var step = JournalStep()
                 step.inFlight = ["t-1", "t-2"].enumerated().map { place, id in
                     InFlightOperation(
@@ -26,18 +27,22 @@ import Testing
                         request: InFlightOperation.Request(
                             method: "POST", target: "/tasks", body: Array(#"{"name":"mine"}"#.utf8), key: "k"))
                 }
-                try await state.store.advance(step, of: id, at: time + 1)
+                try await state.store.change(principal) {
+                    try JournalRules.advance(step, of: id, at: time + 1, in: &$0)
+                }
                 return id
             }
             let failed = try await begin(StateFixture.alice)
             var last = JournalStep()
             last.applied = [0]
-            try await state.store.endPush(
-                JournalEnd(
-                    step: last,
-                    failure: PushJournal.Failure(
-                        code: "push.rejected", message: "no\u{1B}[31m",
-                        record: PushedRecordKey(table: "tasks", id: "t-2"))), of: failed, at: time + 2)
+            try await state.store.change(StateFixture.alice) {
+                try JournalRules.end(
+                    JournalEnd(
+                        step: last,
+                        failure: PushJournal.Failure(
+                            code: "push.rejected", message: "no\u{1B}[31m",
+                            record: PushedRecordKey(table: "tasks", id: "t-2"))), of: failed, at: time + 2, in: &$0)
+            }
             _ = try await begin(StateFixture.bob)
             try await body(state)
         }

@@ -21,11 +21,14 @@ import Testing
                     body: kind == .delete ? [] : Array(#"{"id":"\#(id)","name":"mine"}"#.utf8),
                     reason: QuarantinedOperation.Reason(code: "push.rejected", status: 422, message: message))
             }
-            _ = try await state.store.quarantine(
-                [push("t-1", .update, "status 422"), push("t-2", .delete, "no\u{1B}[31m")], of: StateFixture.alice,
-                limit: 9, at: time)
-            _ = try await state.store.quarantine(
-                [push("t-1", .create, "status 422")], of: StateFixture.bob, limit: 9, at: time)
+            _ = try await state.store.change(StateFixture.alice) {
+                try QuarantineRules.add(
+                    [push("t-1", .update, "status 422"), push("t-2", .delete, "no\u{1B}[31m")], limit: 9, at: time,
+                    in: &$0)
+            }
+            _ = try await state.store.change(StateFixture.bob) {
+                try QuarantineRules.add([push("t-1", .create, "status 422")], limit: 9, at: time, in: &$0)
+            }
             let lines = ["a/", "b/"].map { id in
                 QuarantinedLine(
                     reason: .unsafeID, type: "TaskV2", namespace: "TaskV2", table: "tasks", id: id,
@@ -107,8 +110,10 @@ import Testing
                     line-1: 2 replicas have everything compared with their next pull.
 
                     """)
-            #expect(try await state.store.scheduledRetries(of: StateFixture.alice, limit: 9).map(\.id) == [2])
-            let rows = try await state.store.replicas(of: StateFixture.bob, after: nil, limit: 9)
+            #expect(
+                try await state.store.read(StateFixture.alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.map(
+                    \.id) == [2])
+            let rows = try await state.store.inspection.replicas(of: StateFixture.bob, after: nil, limit: 9)
             #expect(rows.count == 2 && rows.allSatisfy { $0.resyncAt > 0 })
             #expect(try await state.run("quarantine", "show", "push-2").out.contains("retry       marked at "))
             #expect(try await state.run("quarantine", "list").out.contains("waits for the next sync"))
@@ -122,7 +127,7 @@ import Testing
         try await Self.with { state in
             let slip = try await state.run("quarantine", "drop", "push-1", "push-17", "line-99")
             #expect(slip.status == 66 && slip.error.contains("no push-17, line-99"))
-            #expect(try await state.store.quarantinedPushes(of: nil, after: 0, limit: 9).count == 3)
+            #expect(try await state.store.inspection.quarantinedPushes(of: nil, after: 0, limit: 9).count == 3)
             let json = try await state.json("quarantine", "drop", "push-1", "line-2", "push-1")
             #expect(json["change"]?.string == "dropped")
             #expect(json["entries"]?.array?.compactMap(\.string) == ["push-1", "line-2"])

@@ -19,9 +19,11 @@ import Testing
                 reason: QuarantinedOperation.Reason(
                     code: "push.rejected", status: 422, message: "status 422: the project is closed"))
             for time: Instant in [1_800_000_300_000, 1_800_000_400_000] {
-                try await state.store.noteRefusals(
-                    [operation], of: StateFixture.alice, replica: StateFixture.phone,
-                    result: "push refused: 1 operation, push.rejected", at: time)
+                try await state.store.change(StateFixture.alice) {
+                    try RefusalRules.note(
+                        [operation], replica: StateFixture.phone, result: "push refused: 1 operation, push.rejected",
+                        at: time, in: &$0)
+                }
             }
             try await body(state)
         }

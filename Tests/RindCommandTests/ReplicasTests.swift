@@ -93,15 +93,16 @@ import Testing
             #expect(accepted["change"]?.string == "accepted" && accepted["changed"]?.bool == true)
             let resync = try await state.run("replicas", "resync", Self.phone)
             #expect(resync.status == 0 && resync.out.hasPrefix("\(Self.phone) is compared"))
-            let context = try await state.store.pullContext(
-                principal: StateFixture.alice, session: Session(rawValue: "f0"),
-                presented: try state.cursor(1_800_000_000_000))
+            let context = try await state.store.read(StateFixture.alice) {
+                try ContextRule.context(
+                    of: &$0, session: Session(rawValue: "f0"), presented: try state.cursor(1_800_000_000_000))
+            }
             #expect(context.acceptedAt >= 1_800_000_000_500 && context.resyncAt > 0)
             let shown = try await state.run("replicas", "show", Self.phone)
             #expect(shown.out.contains("\naccepted    ") && shown.out.contains("\nresync      asked for at "))
             let forgotten = try await state.run("replicas", "forget", Self.phone)
             #expect(forgotten.status == 0)
-            let rest = try await state.store.replicas(of: nil, after: nil, limit: 9).map(\.id)
+            let rest = try await state.store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.id)
             #expect(rest == [StateFixture.tablet, StateFixture.other])
             try await state.store.check(thoroughly: true)
         }
@@ -111,7 +112,7 @@ import Testing
         try await StateFixture.with { state in
             let json = try await state.json("replicas", "accept", Self.tablet)
             #expect(json["changed"]?.bool == false && json["change"]?.isNull == true)
-            let row = try await state.store.replicas(of: nil, after: nil, limit: 1).first
+            let row = try await state.store.inspection.replicas(of: nil, after: nil, limit: 1).first
             #expect(row?.id == StateFixture.tablet && row?.acceptedAt == 0)
         }
     }
@@ -133,7 +134,7 @@ import Testing
                 #expect(result.error.contains(text), "\(result.error)")
                 #expect(result.out.isEmpty)
             }
-            #expect(try await state.store.replicas(of: nil, after: nil, limit: 9).count == 3)
+            #expect(try await state.store.inspection.replicas(of: nil, after: nil, limit: 9).count == 3)
         }
     }
 

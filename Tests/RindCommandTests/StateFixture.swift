@@ -22,7 +22,7 @@ struct StateFixture {
     static let other = ReplicaID(rawValue: 0x7fff_0000_0000_0001)
 
     let directory: URL
-    let store: AccountStore
+    let store: Accounts
     let configuration: GatewayConfig.Configuration
 
     /// Makes one with three replicas, lets the body use it while it is open, and removes it.
@@ -71,8 +71,9 @@ struct StateFixture {
         try await commit(
             Self.phone, Self.alice, 1_800_000_000_000, chunks: projects + tasks, comparisons: comparisons,
             result: "first")
-        try await store.confirm(
-            principal: Self.alice, cursor: try cursor(1_800_000_000_000), at: 1_800_000_100_000)
+        try await store.change(Self.alice) {
+            try ReplicaRules.confirm(try cursor(1_800_000_000_000), at: 1_800_000_100_000, in: &$0)
+        }
         try await commit(Self.tablet, Self.alice, 1_800_000_200_000)
         try await commit(Self.other, Self.bob, 1_800_000_000_000)
     }

@@ -20,9 +20,13 @@ import Testing
             let now = SystemClock().now
             for minute in (0..<6).reversed() {
                 for (kind, code) in [(DeviceTrouble.Kind.push, "push.rejected"), (.sameCursor, "")] {
-                    _ = try await state.store.noteTrouble(
-                        kind, code: code, count: 1, since: now - Int64(minute) * 60_000, of: StateFixture.phone,
-                        at: now - Int64(minute) * 60_000)
+                    _ = try await state.store.change(StateFixture.alice) {
+                        try TroubleRules.note(
+                            DeviceTrouble(
+                                replica: StateFixture.phone, principal: StateFixture.alice, kind: kind, count: 1,
+                                since: now - Int64(minute) * 60_000, lastAt: now - Int64(minute) * 60_000, code: code),
+                            in: &$0)
+                    }
                 }
             }
             let text = try await state.run("replicas", "stuck")

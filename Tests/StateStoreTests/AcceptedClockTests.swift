@@ -20,7 +20,7 @@ import Testing
             #expect(store.cursorLead == 0)
             let newest = Self.now + Self.year
             try await store.commit(newest.milliseconds, at: newest)
-            #expect(try await store.acceptClock(at: Self.now) == Self.year + 1)
+            #expect(try await store.commands.acceptClock(at: Self.now) == Self.year + 1)
             await store.close()
             store = try await SQLiteStateStore.open(path: path)
             #expect(store.cursorLead == Self.year + 1)
@@ -29,15 +29,15 @@ import Testing
             try await store.commit((Self.now + store.cursorLead).milliseconds, at: Self.now)
             await #expect(throws: StateError.self) { try await store.commit(newest.milliseconds, at: Self.now) }
             // A clock that is taken for right once more makes no lead smaller.
-            #expect(try await store.acceptClock(at: Self.now + Self.year) == Self.year + 1)
-            let seen = try await store.replicas(of: nil, after: nil, limit: 10).map(\.lastSeen)
+            #expect(try await store.commands.acceptClock(at: Self.now + Self.year) == Self.year + 1)
+            let seen = try await store.inspection.replicas(of: nil, after: nil, limit: 10).map(\.lastSeen)
             #expect(seen.allSatisfy { $0 <= Self.now })
             await store.close()
         }
     }
 }
 
-extension AccountStore {
+extension Accounts {
     fileprivate func commit(_ number: Int64, at now: Instant) async throws {
         try await commit(PullCommit(row: row(number, replica: number), replica: .new, now: now))
     }

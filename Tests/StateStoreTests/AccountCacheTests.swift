@@ -48,10 +48,10 @@ import Testing
 
     @Test func `a pull of one device does not hide a pull of another one that was committed meanwhile`() async throws {
         let barrier = Barrier()
-        let store = AccountStore(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
+        let store = Accounts(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
         for device: Int64 in [1, 2] {
             try await store.begin(row(device, replica: device))
-            try await store.confirm(principal: alice, cursor: cursor(device), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(device), at: now, in: &$0) }
             #expect(try await store.context(device).row != nil)
         }
         barrier.arm()
@@ -68,17 +68,21 @@ import Testing
 
     @Test func `a move that another session's pull overlaps leaves no position of before it known`() async throws {
         let barrier = Barrier()
-        let store = AccountStore(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
+        let store = Accounts(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
         let (watch, vector) = (Session(rawValue: "c0"), CheckpointVector(["a": "b"]))
-        try await store.setPosition(.at(vector), principal: alice, session: watch, at: now)
+        try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: watch, at: now, in: &$0) }
         barrier.arm()
-        async let slow: Void = store.setPosition(.at(vector), principal: alice, session: tablet, at: now)
+        async let slow: Void = store.change(alice) {
+            try SessionRules.setPosition(.at(vector), of: tablet, at: now, in: &$0)
+        }
         await barrier.reached()
-        try await store.setPosition(.unknown, principal: alice, session: phone, at: now)
+        try await store.change(alice) { try SessionRules.setPosition(.unknown, of: phone, at: now, in: &$0) }
         barrier.open()
         try await slow
         for session in [watch, tablet, phone] {
-            let context = try await store.pullContext(principal: alice, session: session, presented: nil)
+            let context = try await store.read(alice) {
+                try ContextRule.context(of: &$0, session: session, presented: nil)
+            }
             #expect(context.session.position == .unknown)
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -19,15 +20,15 @@ import Testing
     }
 
     /// Replicas of one principal each, all seen at a time.
-    private func fill(_ store: any StateStore, _ numbers: ClosedRange<Int64>, at time: Instant) async throws {
+    private func fill(_ store: Accounts, _ numbers: ClosedRange<Int64>, at time: Instant) async throws {
         for number in numbers {
             try await store.begin(
                 row(number, of: Principal(rawValue: "p\(number)"), replica: number), at: time)
         }
     }
 
-    private func alive(_ store: any StateStore) async throws -> Int {
-        try await store.replicas(of: nil, after: nil, limit: 1_000).count
+    private func alive(_ store: Accounts) async throws -> Int {
+        try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count
     }
 
     @Test(arguments: StateBacking.all)
@@ -49,7 +50,9 @@ import Testing
             // 29 days later those who were really away for 31 days begin to be forgotten, and no others.
             time += 29 * Self.day
             #expect(try await store.collect(retention(at: time, ran: 29 * Self.day)).replicas == 3)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 1_000).count { $0.lastSeen > now } == 20)
+            #expect(
+                try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count { $0.lastSeen > now } == 20
+            )
         }
     }
 

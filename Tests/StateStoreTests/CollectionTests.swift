@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -16,7 +17,9 @@ import Testing
             for (value, parent) in [(1, nil), (2, 1), (3, 2), (4, 3)] as [(Int64, Int64?)] {
                 let row = try row(value, parent: parent, vector: ["a": "\(value)"])
                 try await value == 1 ? store.begin(row) : store.proceed(row)
-                if value < 4 { try await store.confirm(principal: alice, cursor: cursor(value), at: now) }
+                if value < 4 {
+                    try await store.change(alice) { try ReplicaRules.confirm(cursor(value), at: now, in: &$0) }
+                }
             }
             let collected = try await store.collect(
                 Retention(now: now, seenBefore: now - Self.day, supersededBefore: now - Self.day))
@@ -37,11 +40,16 @@ import Testing
     ) async throws {
         try await backing { store in
             try await store.begin(row(500), at: now - 9 * Self.day)
-            try await store.setPosition(
-                .at(CheckpointVector(["x": "y"])), principal: alice, session: tablet, at: now - 9 * Self.day)
-            try await store.saveReceipt(
-                Receipt(status: 200, contentType: "a/b", body: []), principal: alice, digest: "d",
-                at: now - 9 * Self.day, expiresAt: now - 8 * Self.day)
+            try await store.change(alice) {
+                try SessionRules.setPosition(
+                    .at(CheckpointVector(["x": "y"])), of: tablet, at: now - 9 * Self.day, in: &$0)
+            }
+            try await store.change(alice) {
+                try ReceiptRules.save(
+                    .init(
+                        receipt: Receipt(status: 200, contentType: "a/b", body: []), digest: "d",
+                        expiresAt: now - 8 * Self.day), at: now - 9 * Self.day, in: &$0)
+            }
             try await store.begin(row(400, of: bob, replica: 2), at: now)
             let collected = try await store.collect(Retention(now: now, seenBefore: now - Self.day))
             #expect(collected.replicas == 1)
@@ -60,11 +68,13 @@ import Testing
             let shared = ["a": "shared"]
             try await store.begin(row(1, vector: shared))
             try await store.begin(row(2, of: bob, replica: 2, vector: shared), at: now)
-            try await store.setPosition(.at(CheckpointVector(shared)), principal: bob, session: phone, at: now)
-            try await store.setPosition(.unknown, principal: bob, session: phone, at: now)
+            try await store.change(bob) {
+                try SessionRules.setPosition(.at(CheckpointVector(shared)), of: phone, at: now, in: &$0)
+            }
+            try await store.change(bob) { try SessionRules.setPosition(.unknown, of: phone, at: now, in: &$0) }
             #expect(try await store.context(1).row?.vector["a"] == "shared")
             try await store.proceed(row(3, parent: 1))
-            try await store.confirm(principal: alice, cursor: cursor(3), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(3), at: now, in: &$0) }
             _ = try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now))
             #expect(try await store.context(2, of: bob).row?.vector["a"] == "shared")
         }
@@ -81,7 +91,7 @@ import Testing
                 let row = try row(value, parent: value > 1 ? value - 1 : nil, vector: ["a": "\(value)"])
                 try await value == 1 ? store.begin(row) : store.proceed(row)
             }
-            try await store.confirm(principal: alice, cursor: cursor(10), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(10), at: now, in: &$0) }
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 9)
             #expect(try await store.context(10).row != nil)
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -45,7 +46,7 @@ import Testing
             #expect(context.belongsToAnotherPrincipal)
             #expect(try await !store.context(101, of: bob).belongsToAnotherPrincipal)
             await #expect(throws: StateError.cursorUnknown(try cursor(100))) {
-                try await store.confirm(principal: bob, cursor: cursor(100), at: now)
+                try await store.change(bob) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
             }
         }
     }
@@ -81,7 +82,7 @@ import Testing
                 }
             }
             // Nothing of the refused pulls is left.
-            #expect(try await store.replicas(of: alice, after: nil, limit: 10).count == 1)
+            #expect(try await store.inspection.replicas(of: alice, after: nil, limit: 10).count == 1)
             #expect(try await store.context(150).row == nil)
         }
     }
@@ -96,12 +97,12 @@ import Testing
             #expect(try await !store.context(100).isFork)
             #expect(try await !store.context(200).isFork)
             #expect(try await store.context(200).row?.isConfirmed == false)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(100)])
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(100)])
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
             #expect(try await store.context(200).row?.isConfirmed == true)
             #expect(try await store.context(100).isFork)
             #expect(try await !store.context(200).isFork)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(200)])
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(200)])
         }
     }
 
@@ -109,16 +110,17 @@ import Testing
     func `a replica is confirmed when its first cursor comes back`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [false])
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [false])
             await #expect(throws: StateError.replicaForked(ReplicaID(rawValue: 1))) {
                 try await store.commit(PullCommit(row: try row(200, parent: 100), replica: .existing, now: now))
             }
-            try await store.confirm(principal: alice, cursor: cursor(100), at: now)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true])
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true])
             // Also that of a fork, whose first cursor has a parent elsewhere.
             try await store.begin(row(200, replica: 2, parent: 100))
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true, true])
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
+            #expect(
+                try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true, true])
         }
     }
 
@@ -126,15 +128,15 @@ import Testing
     func `a sibling that did not come back first begins a replica of its own`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            try await store.confirm(principal: alice, cursor: cursor(100), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
             try await store.proceed(row(200, parent: 100))
             try await store.proceed(row(201, parent: 100))
             #expect(try await !store.context(100).isFork)
-            try await store.confirm(principal: alice, cursor: cursor(201), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(201), at: now, in: &$0) }
             #expect(try await store.context(100).isFork)
             #expect(try await store.context(200).isFork)
             // Presenting it changes nothing of the line.
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
             #expect(try await store.context(200).row?.isConfirmed == false)
             #expect(try await !store.context(201).isFork)
             for parent: Int64? in [100, 200, nil] {
@@ -167,13 +169,13 @@ import Testing
     func `the oldest unconfirmed replicas go and their integers stay taken`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(50, replica: 99), at: now)
-            try await store.confirm(principal: alice, cursor: cursor(50), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(50), at: now, in: &$0) }
             try await store.begin(row(60, of: bob, replica: 98), at: now)
             for index: Int64 in 1...8 { try await store.begin(row(100 + index, replica: index), at: now + index) }
             #expect(try await store.context(101).row != nil)
             try await store.begin(row(109, replica: 9), at: now + 9)
             try await store.begin(row(110, replica: 10), at: now + 10)
-            let kept = try await store.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue)
+            let kept = try await store.inspection.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue)
             #expect(kept == [3, 4, 5, 6, 7, 8, 9, 10, 99])
             #expect(try await store.context(101).row == nil)
             #expect(try await store.context(50).row != nil)
@@ -185,7 +187,8 @@ import Testing
                     row: try row(100 + index, replica: index), replica: .new, now: now + index, unconfirmedReplicas: 1)
                 try await store.commit(pull)
             }
-            #expect(try await store.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue) == [18, 99])
+            #expect(
+                try await store.inspection.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue) == [18, 99])
             for value: Int64 in [101, 117, 118] {
                 let error = await #expect(throws: StateError.self) { try await store.begin(row(value, replica: 20)) }
                 #expect(error?.code == "state.cursor_taken")
@@ -211,7 +214,7 @@ import Testing
                 return try await group.reduce(0, +)
             }
             #expect(successes == 1)
-            #expect(try await store.replicas(of: alice, after: nil, limit: 100).count == 1)
+            #expect(try await store.inspection.replicas(of: alice, after: nil, limit: 100).count == 1)
         }
     }
 
@@ -241,9 +244,12 @@ import Testing
                 try await store.begin(row(100, session: Session(rawValue: text.0)))
             }
             await #expect(throws: StateError.invalid("push digest")) {
-                try await store.saveReceipt(
-                    Receipt(status: 200, contentType: "a/b", body: []), principal: alice, digest: text.0, at: 1,
-                    expiresAt: 2)
+                try await store.change(alice) {
+                    try ReceiptRules.save(
+                        .init(
+                            receipt: Receipt(status: 200, contentType: "a/b", body: []), digest: text.0, expiresAt: 2),
+                        at: 1, in: &$0)
+                }
             }
             let context = try await store.context()
             #expect(context == StoredPullContext())
@@ -260,8 +266,9 @@ import Testing
                 try await store.begin(row(100, vector: vector))
             }
             await #expect(throws: StateError.tooLarge("checkpoint vector")) {
-                try await store.setPosition(
-                    .at(CheckpointVector(vector)), principal: alice, session: phone, at: now)
+                try await store.change(alice) {
+                    try SessionRules.setPosition(.at(CheckpointVector(vector)), of: phone, at: now, in: &$0)
+                }
             }
             let context = try await store.context()
             #expect(context == StoredPullContext())

@@ -13,21 +13,21 @@ import Testing
     /// One gateway's state and that of another process, over the same bytes.
     private struct Two {
         let bytes = MemoryBytes()
-        let own: AccountStore
+        let own: Accounts
         /// What is there after a kill.
-        var other: AccountStore { AccountStore(bytes.shared { _ in }, limits: StateLimits()) }
+        var other: Accounts { Accounts(bytes.shared { _ in }, limits: StateLimits()) }
 
-        init() { own = AccountStore(bytes, limits: StateLimits()) }
+        init() { own = Accounts(bytes, limits: StateLimits()) }
 
         /// A replica that has come back with its first cursor and got a second one.
         func begin() async throws {
             try await own.begin(row(1))
-            try await own.confirm(principal: alice, cursor: cursor(1), at: now)
+            try await own.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
             try await own.commit(PullCommit(row: row(2, parent: 1), replica: .existing, now: now))
         }
 
-        func tip(_ store: AccountStore) async throws -> Cursor? {
-            try await store.replicas(of: nil, after: nil, limit: 1).first?.tip
+        func tip(_ store: Accounts) async throws -> Cursor? {
+            try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.tip
         }
     }
 
@@ -35,7 +35,7 @@ import Testing
         let two = Two()
         try await two.begin()
         #expect(try await two.tip(two.other) == cursor(1))
-        try await two.own.confirm(principal: alice, cursor: cursor(2), at: now)
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(2), at: now, in: &$0) }
         #expect(try await two.own.context(2).row?.isConfirmed == true)
         #expect(try await two.tip(two.own) == cursor(2))
         #expect(try await two.tip(two.other) == cursor(1))
@@ -47,7 +47,7 @@ import Testing
     @Test func `a commit of the replica stores what was deferred of it`() async throws {
         let two = Two()
         try await two.begin()
-        try await two.own.confirm(principal: alice, cursor: cursor(2), at: now + 1)
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(2), at: now + 1, in: &$0) }
         try await two.own.commit(PullCommit(row: row(3, parent: 2), replica: .existing, now: now + 1))
         #expect(try await two.tip(two.other) == cursor(2))
         #expect(try await two.other.context(3).isFork == false)
@@ -56,7 +56,7 @@ import Testing
     @Test func `a commit of another replica stores nothing that was deferred`() async throws {
         let two = Two()
         try await two.begin()
-        try await two.own.confirm(principal: alice, cursor: cursor(2), at: now)
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(2), at: now, in: &$0) }
         try await two.own.begin(row(9, replica: 9))
         #expect(try await two.tip(two.other) == cursor(1))
         #expect(try await two.tip(two.own) == cursor(2))
@@ -65,10 +65,10 @@ import Testing
     @Test func `after a kill the device presents its cursor again`() async throws {
         let two = Two()
         try await two.begin()
-        try await two.own.confirm(principal: alice, cursor: cursor(2), at: now)
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(2), at: now, in: &$0) }
         let after = two.other
         #expect(try await after.context(2).isFork == false)
-        try await after.confirm(principal: alice, cursor: cursor(2), at: now)
+        try await after.change(alice) { try ReplicaRules.confirm(cursor(2), at: now, in: &$0) }
         try await after.commit(PullCommit(row: row(3, parent: 2), replica: .existing, now: now))
         // The gateway that was taken for dead makes nothing of it undone.
         try await two.own.storeDeferred()
@@ -80,10 +80,10 @@ import Testing
         let two = Two()
         try await two.begin()
         try await two.own.commit(PullCommit(row: row(3, parent: 1), replica: .existing, now: now))
-        try await two.own.confirm(principal: alice, cursor: cursor(3), at: now)
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(3), at: now, in: &$0) }
         #expect(try await two.own.context(2).isFork)
         let other = two.other
-        try await other.confirm(principal: alice, cursor: cursor(2), at: now)
+        try await other.change(alice) { try ReplicaRules.confirm(cursor(2), at: now, in: &$0) }
         try await other.commit(PullCommit(row: row(4, parent: 2), replica: .existing, now: now))
         try await two.own.storeDeferred()
         #expect(try await two.tip(two.own) == cursor(2))
@@ -93,10 +93,10 @@ import Testing
     @Test func `nothing is stored of a replica that was forgotten meanwhile`() async throws {
         let two = Two()
         try await two.begin()
-        try await two.own.confirm(principal: alice, cursor: cursor(2), at: now)
-        #expect(try await two.other.forget(replica: ReplicaID(rawValue: 1)))
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(2), at: now, in: &$0) }
+        #expect(try await two.other.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 1), at: now, in: &$0) })
         try await two.own.storeDeferred()
-        #expect(try await two.own.replicas(of: nil, after: nil, limit: 9).isEmpty)
+        #expect(try await two.own.inspection.replicas(of: nil, after: nil, limit: 9).isEmpty)
         #expect(try await two.own.context(2).row == nil)
     }
 
@@ -105,16 +105,16 @@ import Testing
         let bytes = MemoryBytes { moment in
             if moment == .beforeWriting, full.withLockedValue({ $0 }) { throw StateError.full }
         }
-        let own = AccountStore(bytes, limits: StateLimits())
+        let own = Accounts(bytes, limits: StateLimits())
         try await own.begin(row(1))
-        try await own.confirm(principal: alice, cursor: cursor(1), at: now)
+        try await own.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
         full.withLockedValue { $0 = true }
-        try await own.confirm(principal: alice, cursor: cursor(1), at: now + 60_000)
+        try await own.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + 60_000, in: &$0) }
         await #expect(throws: StateError.full) { try await own.storeDeferred() }
         full.withLockedValue { $0 = false }
-        let other = AccountStore(bytes.shared { _ in }, limits: StateLimits())
-        func seen(_ store: AccountStore) async throws -> Instant? {
-            try await store.replicas(of: nil, after: nil, limit: 1).first?.lastSeen
+        let other = Accounts(bytes.shared { _ in }, limits: StateLimits())
+        func seen(_ store: Accounts) async throws -> Instant? {
+            try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.lastSeen
         }
         #expect(try await seen(own) == now + 60_000)
         #expect(try await seen(other) == now)

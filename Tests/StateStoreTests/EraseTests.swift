@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -10,27 +11,26 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `everything of a user and all scopes goes, and nothing of anybody else`(backing: StateBacking) async throws {
         try await backing { store in
-            let store = try #require(store as? any InspectableStore & JournalAdmin)
             let scoped = Principal(rawValue: "scoped", origin: .init(user: alice.rawValue, scope: "north"))
             for (place, owner) in [alice, scoped, bob].enumerated() {
                 try await Self.fill(store, owner, place: Int64(place + 1))
             }
-            let erased = try await store.erase(alice)
+            let erased = try await store.commands.erase(alice)
             let expected: [String: Int] = [
                 "principal": 2, "session": 2, "replica": 2, "cursor": 2, "push_note": 4, "receipt": 2,
                 "push_journal": 2,
                 "quarantine": 2,
             ]
             for (table, count) in expected { #expect(erased[table] == count, "\(table)") }
-            #expect(try await store.principals(beginningWith: "a", limit: 9).isEmpty)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).map(\.principal) == [bob])
-            #expect(try await store.quarantinedLines(of: nil, after: 0, limit: 9).map(\.principal) == [bob])
-            #expect(try await store.journals(of: nil, after: 0, limit: 9).map(\.principal) == [bob])
+            #expect(try await store.inspection.principals(beginningWith: "a", limit: 9).isEmpty)
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.principal) == [bob])
+            #expect(try await store.inspection.quarantinedLines(of: nil, after: 0, limit: 9).map(\.principal) == [bob])
+            #expect(try await store.inspection.journals(of: nil, after: 0, limit: 9).map(\.principal) == [bob])
             #expect(try await store.context(200).newest == nil)
             #expect(try await store.context(300, of: bob).row != nil)
             // No cursor is handed out twice, whoever had it.
             #expect(try await store.newestCursor()?.rawValue == 300)
-            #expect(try await store.erase(alice) == [:])
+            #expect(try await store.commands.erase(alice) == [:])
             try await store.check(thoroughly: true)
         }
     }
@@ -38,9 +38,8 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `the newest cursor stays the newest one`(backing: StateBacking) async throws {
         try await backing { store in
-            let store = try #require(store as? any InspectableStore)
             try await store.begin(row(900))
-            _ = try await store.erase(alice)
+            _ = try await store.commands.erase(alice)
             #expect(try await store.newestCursor()?.rawValue == 900)
             try await store.begin(row(1_000))
             #expect(try await store.context(1_000).row != nil)
@@ -48,14 +47,18 @@ import Testing
     }
 
     /// Writes something into most tables.
-    private static func fill(_ store: any StateStore, _ owner: Principal, place: Int64) async throws {
+    private static func fill(_ store: Accounts, _ owner: Principal, place: Int64) async throws {
         let line = QuarantinedLine(reason: .notAnObject, type: "X\(place)", bytes: Array("[\(place)]".utf8))
         try await store.begin(row(place * 100, of: owner, replica: place), quarantined: [line])
         let notes = ["1", "2"].map { PushNote(table: "a", id: $0, state: .held) }
-        _ = try await store.beginPush(
-            JournalOpening(presented: nil, operations: 1, notes: notes), principal: owner, at: now)
-        try await store.saveReceipt(
-            Receipt(status: 200, contentType: "text/plain", body: []), principal: owner, digest: "d", at: now,
-            expiresAt: now + 1)
+        _ = try await store.change(owner) {
+            try JournalRules.begin(JournalOpening(presented: nil, operations: 1, notes: notes), at: now, in: &$0)
+        }
+        try await store.change(owner) {
+            try ReceiptRules.save(
+                .init(
+                    receipt: Receipt(status: 200, contentType: "text/plain", body: []), digest: "d", expiresAt: now + 1),
+                at: now, in: &$0)
+        }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -11,9 +12,8 @@ import Testing
         IDMapping(table: table, clientID: client, backendID: backend)
     }
 
-    private static func all(_ store: any StateStore, of principal: Principal = alice) async throws -> [StoredIDMapping]
-    {
-        try await store.idMappings(of: principal, after: 0, limit: 100)
+    private static func all(_ store: Accounts, of principal: Principal = alice) async throws -> [StoredIDMapping] {
+        try await store.read(principal) { try IDRules.mappings(after: 0, limit: 100, of: &$0) }
     }
 
     @Test(arguments: StateBacking.all)
@@ -22,27 +22,37 @@ import Testing
     ) async throws {
         try await backing { store in
             let first = [Self.mapping("X", "7"), Self.mapping("Y", "8"), Self.mapping("X", "7", table: "b")]
-            #expect(try await store.saveMappings(first, principal: alice, at: now).isEmpty)
-            #expect(try await store.saveMappings(first, principal: alice, at: now).isEmpty)
-            #expect(try await store.saveMappings([Self.mapping("X", "9")], principal: bob, at: now).isEmpty)
+            #expect(try await store.change(alice) { try IDRules.save(first, at: now, in: &$0) }.isEmpty)
+            #expect(try await store.change(alice) { try IDRules.save(first, at: now, in: &$0) }.isEmpty)
+            #expect(
+                try await store.change(bob) { try IDRules.save([Self.mapping("X", "9")], at: now, in: &$0) }.isEmpty)
             let stored = try await Self.all(store)
             #expect(stored.map(\.mapping) == first && stored.map(\.sequence) == [1, 2, 3])
             #expect(stored.allSatisfy { $0.isPublic })
-            #expect(try await store.idMappings(of: alice, after: 1, limit: 1).map(\.mapping) == [first[1]])
+            #expect(
+                try await store.read(alice) { try IDRules.mappings(after: 1, limit: 1, of: &$0) }.map(\.mapping) == [
+                    first[1]
+                ])
             #expect(try await Self.all(store, of: bob).map(\.mapping.backendID) == ["9"])
             #expect(try await store.context().idSequence == 3)
-            #expect(try await store.idMappings(of: alice, table: "a", id: "8").map(\.mapping) == [first[1]])
-            #expect(try await store.idMappings(of: alice, table: "b", id: "X").map(\.mapping) == [first[2]])
+            #expect(
+                try await store.read(alice) { try IDRules.mappings(with: "8", in: "a", of: &$0) }.map(\.mapping) == [
+                    first[1]
+                ])
+            #expect(
+                try await store.read(alice) { try IDRules.mappings(with: "X", in: "b", of: &$0) }.map(\.mapping) == [
+                    first[2]
+                ])
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `of two of a client's ids for one record the first stays public`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.saveMappings([Self.mapping("X", "7")], principal: alice, at: now)
+            _ = try await store.change(alice) { try IDRules.save([Self.mapping("X", "7")], at: now, in: &$0) }
             let second = Self.mapping("Y", "7")
-            #expect(try await store.saveMappings([second], principal: alice, at: now) == [second])
-            #expect(try await store.saveMappings([second], principal: alice, at: now) == [second])
+            #expect(try await store.change(alice) { try IDRules.save([second], at: now, in: &$0) } == [second])
+            #expect(try await store.change(alice) { try IDRules.save([second], at: now, in: &$0) } == [second])
             #expect(try await Self.all(store).map(\.isPublic) == [true, false])
         }
     }
@@ -52,8 +62,9 @@ import Testing
         try await backing { store in
             var late = Self.mapping("7", "12")
             late.mayBeBackends = true
-            #expect(try await store.saveMappings([late], principal: alice, at: now) == [late])
-            #expect(try await store.saveMappings([Self.mapping("X", "12")], principal: alice, at: now).isEmpty)
+            #expect(try await store.change(alice) { try IDRules.save([late], at: now, in: &$0) } == [late])
+            #expect(
+                try await store.change(alice) { try IDRules.save([Self.mapping("X", "12")], at: now, in: &$0) }.isEmpty)
             let stored = try await Self.all(store)
             #expect(stored.map(\.isPublic) == [false, true])
         }
@@ -62,9 +73,10 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a record that was made once more has a new id and a new place`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.saveMappings(
-                [Self.mapping("X", "7"), Self.mapping("Y", "8")], principal: alice, at: now)
-            _ = try await store.saveMappings([Self.mapping("X", "9")], principal: alice, at: now)
+            _ = try await store.change(alice) {
+                try IDRules.save([Self.mapping("X", "7"), Self.mapping("Y", "8")], at: now, in: &$0)
+            }
+            _ = try await store.change(alice) { try IDRules.save([Self.mapping("X", "9")], at: now, in: &$0) }
             #expect(try await Self.all(store).map(\.mapping) == [Self.mapping("Y", "8"), Self.mapping("X", "9")])
             #expect(try await Self.all(store).map(\.sequence) == [2, 3])
         }
@@ -74,7 +86,7 @@ import Testing
     func `a pull that did not know all mappings is not committed`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(10, replica: 1))
-            _ = try await store.saveMappings([Self.mapping("X", "7")], principal: alice, at: now)
+            _ = try await store.change(alice) { try IDRules.save([Self.mapping("X", "7")], at: now, in: &$0) }
             await #expect(throws: StateError.idsChanged) { try await store.proceed(row(20, replica: 1, parent: 10)) }
             #expect(try await store.context(20).row == nil)
             var next = try row(30, replica: 1, parent: 10)
@@ -93,12 +105,14 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            _ = try await store.saveMappings([Self.mapping("X", "7")], principal: alice, at: now)
+            _ = try await store.change(alice) { try IDRules.save([Self.mapping("X", "7")], at: now, in: &$0) }
             _ = try await store.collect(Retention(now: now, seenBefore: now + 9, undoBefore: now + 9))
             #expect(try await Self.all(store).count == 1)
             for (client, backend) in [("", "1"), ("1", ""), (String(repeating: "x", count: 256), "1")] {
                 await #expect(throws: StateError.invalid("record id")) {
-                    _ = try await store.saveMappings([Self.mapping(client, backend)], principal: alice, at: now)
+                    _ = try await store.change(alice) {
+                        try IDRules.save([Self.mapping(client, backend)], at: now, in: &$0)
+                    }
                 }
             }
             #expect(try await Self.all(store).count == 1)
@@ -110,10 +124,10 @@ import Testing
         try await backing { store in
             let ids = [Self.mapping("X", "7"), Self.mapping("Y", "8"), Self.mapping("Z", "9")]
             let notes = ["X", "Y"].map { PushNote(table: "a", id: $0, state: .seen) }
-            try await store.note(notes, principal: alice, at: now)
-            _ = try await store.saveMappings([ids[0]], principal: alice, at: now)
-            #expect(try await store.unmappedPushes(ids, of: alice) == [ids[1]])
-            #expect(try await store.unmappedPushes(ids, of: bob).isEmpty)
+            try await store.change(alice) { try NoteRules.write(notes, at: now, in: &$0) }
+            _ = try await store.change(alice) { try IDRules.save([ids[0]], at: now, in: &$0) }
+            #expect(try await store.read(alice) { try IDRules.unmapped(ids, of: &$0) } == [ids[1]])
+            #expect(try await store.read(bob) { try IDRules.unmapped(ids, of: &$0) }.isEmpty)
         }
     }
 }

@@ -36,14 +36,17 @@ import Testing
         return step
     }
 
-    private static func begin(_ store: any StateStore, _ ids: [String] = ["a", "b", "c"]) async throws -> Int64 {
-        try await store.beginPush(
-            JournalOpening(presented: try cursor(7), operations: ids.count, notes: ids.map { note($0, .seen) }),
-            principal: alice, at: now)
+    private static func begin(_ store: Accounts, _ ids: [String] = ["a", "b", "c"]) async throws -> Int64 {
+        try await store.change(alice) {
+            try JournalRules.begin(
+                JournalOpening(presented: try cursor(7), operations: ids.count, notes: ids.map { note($0, .seen) }),
+                at: now, in: &$0)
+        }
     }
 
-    private static func states(_ store: any StateStore) async throws -> [PushNote.State] {
-        try await store.pushNotes(of: alice, after: 0, limit: 9).sorted { $0.id < $1.id }.map(\.state)
+    private static func states(_ store: Accounts) async throws -> [PushNote.State] {
+        try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9, of: &$0) }.sorted { $0.id < $1.id }.map(
+            \.state)
     }
 
     @Test(arguments: StateBacking.all)
@@ -51,29 +54,35 @@ import Testing
         try await backing { store in
             let id = try await Self.begin(store)
             #expect(try await Self.states(store) == [.seen, .seen, .seen])
-            try await store.advance(
-                Self.step(inFlight: [Self.operationInFlight(0, "a"), Self.operationInFlight(1, "b")]), of: id,
-                at: now + 1)
-            var open = try await store.openJournals(of: alice)
+            try await store.change(alice) {
+                try JournalRules.advance(
+                    Self.step(inFlight: [Self.operationInFlight(0, "a"), Self.operationInFlight(1, "b")]), of: id,
+                    at: now + 1, in: &$0)
+            }
+            var open = try await store.read(alice) { try JournalRules.openJournals(of: &$0) }
             #expect(open.map(\.journal.id) == [id] && open[0].inFlight.map(\.record.id) == ["a", "b"])
-            #expect(try await store.openJournals(of: bob).isEmpty)
+            #expect(try await store.read(bob) { try JournalRules.openJournals(of: &$0) }.isEmpty)
             #expect(try await store.context(of: alice).unfinished.openJournals == open.map(\.journal.id))
             #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
-            try await store.advance(
-                Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operationInFlight(2, "c")]), of: id,
-                at: now + 2)
-            open = try await store.openJournals(of: alice)
+            try await store.change(alice) {
+                try JournalRules.advance(
+                    Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operationInFlight(2, "c")]), of: id,
+                    at: now + 2, in: &$0)
+            }
+            open = try await store.read(alice) { try JournalRules.openJournals(of: &$0) }
             #expect(open[0].inFlight.map(\.index) == [2] && open[0].journal.applied == 2)
             #expect(try await Self.states(store) == [.held, .held, .seen])
             let receipt = Receipt(status: 200, contentType: "a/b", body: [1])
-            try await store.endPush(
-                JournalEnd(
-                    step: Self.step(applied: [(2, "c")]),
-                    receipt: JournalEnd.KeptReceipt(receipt: receipt, digest: "d", expiresAt: now + 9)),
-                of: id, at: now + 3)
-            #expect(try await store.openJournals(of: alice).isEmpty)
+            try await store.change(alice) {
+                try JournalRules.end(
+                    JournalEnd(
+                        step: Self.step(applied: [(2, "c")]),
+                        receipt: JournalEnd.KeptReceipt(receipt: receipt, digest: "d", expiresAt: now + 9)), of: id,
+                    at: now + 3, in: &$0)
+            }
+            #expect(try await store.read(alice) { try JournalRules.openJournals(of: &$0) }.isEmpty)
             #expect(try await Self.states(store) == [.held, .held, .held])
-            #expect(try await store.receipt(principal: alice, digest: "d", at: now + 4) == receipt)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d", at: now + 4, of: &$0) } == receipt)
             let next = try await Self.begin(store)
             #expect(next > id)
         }
@@ -86,29 +95,38 @@ import Testing
                     code: "push.rejected", message: "no", record: PushedRecordKey(table: "tasks", id: "b"))
                 // Of a push of which nothing was applied there is nothing to tell.
                 let none = try await Self.begin(store)
-                try await store.advance(Self.step(inFlight: [Self.operationInFlight(0, "a")]), of: none, at: now)
-                try await store.endPush(JournalEnd(step: JournalStep(), failure: failure), of: none, at: now)
-                #expect(try await store.journal(none) == nil)
+                try await store.change(alice) {
+                    try JournalRules.advance(
+                        Self.step(inFlight: [Self.operationInFlight(0, "a")]), of: none, at: now, in: &$0)
+                }
+                try await store.change(alice) {
+                    try JournalRules.end(JournalEnd(step: JournalStep(), failure: failure), of: none, at: now, in: &$0)
+                }
+                #expect(try await store.inspection.journal(none) == nil)
 
                 let id = try await Self.begin(store)
-                try await store.advance(
-                    Self.step(inFlight: [
-                        Self.operationInFlight(0, "a"), Self.operationInFlight(1, "b"), Self.operationInFlight(2, "c"),
-                    ]), of: id, at: now
-                )
-                try await store.endPush(
-                    JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure, unknown: [2]), of: id,
-                    at: now + 5)
-                let found = try #require(try await store.journal(id))
+                try await store.change(alice) {
+                    try JournalRules.advance(
+                        Self.step(inFlight: [
+                            Self.operationInFlight(0, "a"), Self.operationInFlight(1, "b"),
+                            Self.operationInFlight(2, "c"),
+                        ]), of: id, at: now, in: &$0)
+                }
+                try await store.change(alice) {
+                    try JournalRules.end(
+                        JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure, unknown: [2]), of: id,
+                        at: now + 5, in: &$0)
+                }
+                let found = try #require(try await store.inspection.journal(id))
                 #expect(found.journal.state == .failed && found.journal.failure == failure)
                 #expect(found.journal.applied == 1 && found.journal.operations == 3)
                 #expect(found.journal.presented == Cursor(rawValue: 7) && found.journal.principal == alice)
                 #expect(found.journal.startedAt == now && found.journal.changedAt == now + 5)
                 #expect(found.inFlight == [Self.operationInFlight(2, "c")])
-                #expect(try await store.openJournals(of: alice).isEmpty)
-                #expect(try await store.journals(of: alice, after: 0, limit: 9).map(\.id) == [id])
-                #expect(try await store.journals(of: bob, after: 0, limit: 9).isEmpty)
-                #expect(try await store.journals(of: nil, after: id, limit: 9).isEmpty)
+                #expect(try await store.read(alice) { try JournalRules.openJournals(of: &$0) }.isEmpty)
+                #expect(try await store.inspection.journals(of: alice, after: 0, limit: 9).map(\.id) == [id])
+                #expect(try await store.inspection.journals(of: bob, after: 0, limit: 9).isEmpty)
+                #expect(try await store.inspection.journals(of: nil, after: id, limit: 9).isEmpty)
                 let month: Int64 = 30 * 86_400_000
                 for (time, count) in [(now + month + 5, 0), (now + month + 6, 1)] {
                     #expect(try await store.collect(Retention(now: time, seenBefore: 0)).journals == count)
@@ -127,27 +145,36 @@ import Testing
                 Self.operationInFlight(0, "a", makesID: true, key: "k-0"),
                 Self.operationInFlight(1, "b", makesID: true),
             ]
-            try await store.advance(Self.step(inFlight: inFlight), of: id, at: now)
+            try await store.change(alice) {
+                try JournalRules.advance(Self.step(inFlight: inFlight), of: id, at: now, in: &$0)
+            }
             let failure = PushJournal.Failure(code: "push.unknown_outcome")
-            try await store.endPush(
-                JournalEnd(step: JournalStep(), failure: failure, unknown: [0, 1]), of: id, at: now)
-            let open = try await store.openJournals(of: alice)
+            try await store.change(alice) {
+                try JournalRules.end(
+                    JournalEnd(step: JournalStep(), failure: failure, unknown: [0, 1]), of: id, at: now, in: &$0)
+            }
+            let open = try await store.read(alice) { try JournalRules.openJournals(of: &$0) }
             #expect(open.first?.inFlight == inFlight && open.first?.journal.failure == failure)
 
             var closure = JournalClosure()
             closure.mappings = [IDMapping(table: "tasks", clientID: "a", backendID: "17")]
             closure.notes = [Self.note("a", .held)]
             closure.lost = 1
-            try await store.closeJournal(id, with: closure, at: now + 1)
-            #expect(try await store.openJournals(of: alice).isEmpty)
+            try await store.change(alice) { try JournalRules.close(id, with: closure, at: now + 1, in: &$0) }
+            #expect(try await store.read(alice) { try JournalRules.openJournals(of: &$0) }.isEmpty)
             #expect(try await Self.states(store) == [.held, .seen, .seen])
             // A second time changes nothing, and whoever still runs the push hears of it.
-            try await store.closeJournal(id, with: closure, at: now + 2)
+            try await store.change(alice) { try JournalRules.close(id, with: closure, at: now + 2, in: &$0) }
             await #expect(throws: StateError.journalClosed) {
-                try await store.advance(Self.step(inFlight: [Self.operationInFlight(2, "c")]), of: id, at: now + 3)
+                try await store.change(alice) {
+                    try JournalRules.advance(
+                        Self.step(inFlight: [Self.operationInFlight(2, "c")]), of: id, at: now + 3, in: &$0)
+                }
             }
             await #expect(throws: StateError.journalClosed) {
-                try await store.endPush(JournalEnd(step: JournalStep()), of: id, at: now + 3)
+                try await store.change(alice) {
+                    try JournalRules.end(JournalEnd(step: JournalStep()), of: id, at: now + 3, in: &$0)
+                }
             }
         }
     }
@@ -162,18 +189,26 @@ import Testing
                 Self.operationInFlight(0, "a", makesID: true, key: "k-0"),
                 Self.operationInFlight(1, "b", makesID: true, key: "k-1"),
             ]
-            try await store.advance(Self.step(inFlight: inFlight), of: id, at: now)
-            #expect(try await store.countTry(of: id, at: now + 1) == (1, now + 1))
-            #expect(try await store.countTry(of: id, at: now + 5) == (2, now + 1))
-            try await store.giveUp(0, of: id)
-            let open = try await store.openJournals(of: alice)
+            try await store.change(alice) {
+                try JournalRules.advance(Self.step(inFlight: inFlight), of: id, at: now, in: &$0)
+            }
+            #expect(
+                try await store.change(alice) { try JournalRules.countTry(of: id, at: now + 1, in: &$0) } == (
+                    1, now + 1
+                ))
+            #expect(
+                try await store.change(alice) { try JournalRules.countTry(of: id, at: now + 5, in: &$0) } == (
+                    2, now + 1
+                ))
+            try await store.change(alice) { try JournalRules.giveUp(0, of: id, in: &$0) }
+            let open = try await store.read(alice) { try JournalRules.openJournals(of: &$0) }
             #expect(open[0].inFlight.map { $0.request != nil } == [false, true])
             #expect(open[0].inFlight[0].sought == inFlight[0].sought)
-            try await store.closeJournal(id, with: JournalClosure(), at: now + 6)
+            try await store.change(alice) { try JournalRules.close(id, with: JournalClosure(), at: now + 6, in: &$0) }
             for (record, wasGivenUp) in [("a", true), ("b", false)] {
                 let key = PushedRecordKey(table: "tasks", id: record)
-                #expect(try await store.wasGivenUp(key, of: alice) == wasGivenUp)
-                #expect(try await !store.wasGivenUp(key, of: bob))
+                #expect(try await store.look(alice) { try JournalRules.wasGivenUp(key, of: &$0) } == wasGivenUp)
+                #expect(try await !store.look(bob) { try JournalRules.wasGivenUp(key, of: &$0) })
             }
         }
     }
@@ -184,22 +219,28 @@ import Testing
             let path = directory + "/state.db"
             try await withSQLite(path) { store in
                 let id = try await Self.begin(store)
-                try await store.advance(
-                    Self.step(inFlight: [
-                        Self.operationInFlight(0, "a", makesID: true, key: "k"), Self.operationInFlight(1, "b"),
-                    ]), of: id,
-                    at: now)
-                try await store.advance(
-                    Self.step(
-                        applied: [(0, "a")], inFlight: [Self.operationInFlight(2, "c", makesID: true, key: "l")],
-                        mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]), of: id, at: now)
-                try await store.closeJournal(id, with: JournalClosure(), at: now)
-                let found = try #require(try await store.journal(id))
+                try await store.change(alice) {
+                    try JournalRules.advance(
+                        Self.step(inFlight: [
+                            Self.operationInFlight(0, "a", makesID: true, key: "k"), Self.operationInFlight(1, "b"),
+                        ]), of: id, at: now, in: &$0)
+                }
+                try await store.change(alice) {
+                    try JournalRules.advance(
+                        Self.step(
+                            applied: [(0, "a")], inFlight: [Self.operationInFlight(2, "c", makesID: true, key: "l")],
+                            mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]), of: id, at: now,
+                        in: &$0)
+                }
+                try await store.change(alice) { try JournalRules.close(id, with: JournalClosure(), at: now, in: &$0) }
+                let found = try #require(try await store.inspection.journal(id))
                 #expect(found.journal.state == .closed)
                 #expect(found.inFlight.map(\.index) == [1, 2])
                 #expect(found.inFlight.allSatisfy { $0.request == nil && $0.sought == nil })
             }
-            let ids = try await withSQLite(path) { try await $0.idMappings(of: alice, after: 0, limit: 9) }
+            let ids = try await withSQLite(path) {
+                try await $0.read(alice) { try IDRules.mappings(after: 0, limit: 9, of: &$0) }
+            }
             #expect(ids.map(\.mapping) == [IDMapping(table: "tasks", clientID: "a", backendID: "17")])
         }
     }
@@ -210,7 +251,7 @@ import Testing
                 let id = try await Self.begin(store)
                 let later = now + 90 * 86_400_000
                 #expect(try await store.collect(Retention(now: later, seenBefore: now)).journals == 0)
-                #expect(try await store.journal(id) != nil)
+                #expect(try await store.inspection.journal(id) != nil)
                 #expect(try await store.collect(Retention(now: later, seenBefore: now + 1)).journals == 1)
             }
         }
@@ -225,12 +266,17 @@ import Testing
                 for _ in 0..<4 {
                     let id = try await Self.begin(store)
                     let failure = PushJournal.Failure(code: "push.rejected")
-                    try await store.endPush(
-                        JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure), of: id, at: now)
+                    try await store.change(alice) {
+                        try JournalRules.end(
+                            JournalEnd(step: Self.step(applied: [(0, "a")]), failure: failure), of: id, at: now, in: &$0
+                        )
+                    }
                     ids.append(id)
                 }
                 let open = try await Self.begin(store)
-                #expect(try await store.journals(of: nil, after: 0, limit: 9).map(\.id) == ids.suffix(2) + [open])
+                #expect(
+                    try await store.inspection.journals(of: nil, after: 0, limit: 9).map(\.id) == ids.suffix(2) + [open]
+                )
             }
         }
     }
@@ -249,13 +295,17 @@ import Testing
                         applied: [(0, "a")], inFlight: [Self.operationInFlight(1, "b")],
                         mappings: [IDMapping(table: "tasks", clientID: "a", backendID: "17")]),
                 ]
-                for step in course.prefix(steps) { try await store.advance(step, of: id, at: now) }
+                for step in course.prefix(steps) {
+                    try await store.change(alice) { try JournalRules.advance(step, of: id, at: now, in: &$0) }
+                }
                 if steps == 3 {
-                    try await store.endPush(JournalEnd(step: Self.step(applied: [(1, "b")])), of: id, at: now)
+                    try await store.change(alice) {
+                        try JournalRules.end(JournalEnd(step: Self.step(applied: [(1, "b")])), of: id, at: now, in: &$0)
+                    }
                 }
             }
             try await withSQLite(path) { store in
-                let open = try await store.openJournals(of: alice)
+                let open = try await store.read(alice) { try JournalRules.openJournals(of: &$0) }
                 let inFlight = open.flatMap(\.inFlight).map(\.record.id)
                 switch steps {
                 case 0: #expect(open.count == 1 && inFlight == [])

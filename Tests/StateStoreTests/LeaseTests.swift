@@ -16,15 +16,15 @@ import Testing
 
     /// A gateway that asks for Alice's lease.
     private func take(
-        _ holder: String, in store: any StateStore, lifetime: Int64 = day, presented: Int64? = nil
+        _ holder: String, in store: Accounts, lifetime: Int64 = day, presented: Int64? = nil
     ) async throws -> (context: StoredPullContext, lease: LeaseAnswer) {
-        try await store.pullContext(
-            principal: alice, session: phone, presented: try presented.map(cursor),
-            taking: LeaseRequest(holder: holder, lifetime: lifetime, callTimeout: 600_000, now: .ofTests))
+        try await store.take(
+            LeaseRequest(holder: holder, lifetime: lifetime, callTimeout: 600_000, now: .ofTests), of: alice,
+            session: phone, presented: try presented.map(cursor))
     }
 
     private func taken(
-        _ holder: String, in store: any StateStore, lifetime: Int64 = day
+        _ holder: String, in store: Accounts, lifetime: Int64 = day
     ) async throws -> (lease: Lease, from: String?, distrust: Int64) {
         let answer = try await take(holder, in: store, lifetime: lifetime).lease
         guard case .taken(let lease, let from, let distrust) = answer else { throw StateError.leaseLost }
@@ -32,13 +32,13 @@ import Testing
     }
 
     /// Asks in vain, and returns who has the lease.
-    private func refusedBy(_ holder: String, in store: any StateStore) async throws -> LeaseHolder? {
+    private func refusedBy(_ holder: String, in store: Accounts) async throws -> LeaseHolder? {
         guard case .held(let other) = try await take(holder, in: store).lease else { return nil }
         return other
     }
 
     /// Lets a lease of this gateway run out.
-    private func expired(_ holder: String, in store: any StateStore) async throws -> Lease {
+    private func expired(_ holder: String, in store: Accounts) async throws -> Lease {
         let lease = try await taken(holder, in: store, lifetime: 50).lease
         try await Task.sleep(for: .milliseconds(120))
         return lease
@@ -60,9 +60,9 @@ import Testing
             let holder = try await refusedBy("b", in: store)
             #expect(holder?.name == "a" && holder?.since ?? 0 > 0)
             // Another principal's is another lease.
-            let other = try await store.pullContext(
-                principal: bob, session: phone, presented: nil,
-                taking: LeaseRequest(holder: "b", lifetime: 1_000, callTimeout: 0, now: .ofTests))
+            let other = try await store.take(
+                LeaseRequest(holder: "b", lifetime: 1_000, callTimeout: 0, now: .ofTests), of: bob, session: phone,
+                presented: nil)
             #expect(other.lease.lease != nil)
 
             try await store.giveBack(first.lease)
@@ -95,8 +95,8 @@ import Testing
     ) async throws {
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
-            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
-            try await store.setPosition(.at(vector), principal: bob, session: phone, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            try await store.change(bob) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
             let old = try await expired("a", in: store)
             let (context, answer) = try await take("b", in: store, lifetime: 30_000)
             let lease = try #require(answer.lease)
@@ -117,7 +117,7 @@ import Testing
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
             let first = try await taken("a", in: store)
-            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
             let second = try await take("a", in: store)
             let lease = try #require(second.lease.lease)
             #expect(lease.fence > first.lease.fence && second.lease == .taken(lease, from: nil, distrust: 0))
@@ -131,47 +131,50 @@ import Testing
     ) async throws {
         try await backing { store in
             try await store.begin(try row(1_000))
-            let journal = try await store.beginPush(
-                JournalOpening(presented: nil, operations: 1, notes: []), principal: alice, at: now)
+            let journal = try await store.change(alice) {
+                try JournalRules.begin(JournalOpening(presented: nil, operations: 1, notes: []), at: now, in: &$0)
+            }
             let old = try await expired("a", in: store)
             try await write(under: old) {
                 // Nobody has asked for it yet.
-                try await store.confirm(principal: alice, cursor: try cursor(1_000), at: now)
+                try await store.change(alice) { try ReplicaRules.confirm(try cursor(1_000), at: now, in: &$0) }
             }
             let new = try await taken("b", in: store).lease
             let before = try await store.context(1_000)
-            let writes: [@Sendable () async throws -> Void] = [
+            var step = JournalStep()
+            step.applied = [0]
+            let receipt = Receipt(status: 200, contentType: "text/plain", body: [])
+            let row = try row(1_001, parent: 1_000)
+            let writes: [@Sendable (inout Account) throws -> Void] = [
+                { _ = try CommitRule.commit(PullCommit(row: row, replica: .existing, now: now), in: &$0) },
+                { try SessionRules.setPosition(.at(CheckpointVector()), of: phone, at: now, in: &$0) },
+                { _ = try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) },
+                { try NoteRules.write([PushNote(table: "t", id: "x", state: .seen)], at: now, in: &$0) },
                 {
-                    try await store.commit(
-                        PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now))
+                    try ReceiptRules.save(
+                        .init(receipt: receipt, digest: "d", expiresAt: now + 1_000), at: now, in: &$0)
                 },
-                { try await store.commit(PullCommit(row: try row(1_001, replica: 2), replica: .new, now: now)) },
-                { try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now) },
-                { _ = try await store.raiseGeneration(principal: alice, session: phone, at: now) },
-                { try await store.note([PushNote(table: "t", id: "x", state: .seen)], principal: alice, at: now) },
-                {
-                    try await store.saveReceipt(
-                        Receipt(status: 200, contentType: "text/plain", body: []), principal: alice, digest: "d",
-                        at: now,
-                        expiresAt: now + 1_000)
-                },
-                {
-                    var step = JournalStep()
-                    step.applied = [0]
-                    try await store.advance(step, of: journal, at: now)
-                },
-                { try await store.endPush(JournalEnd(step: JournalStep()), of: journal, at: now) },
-                { try await store.closeJournal(journal, with: JournalClosure(), at: now) },
-                { try await store.renew(old, for: 1_000, at: now) },
+                { [step] in try JournalRules.advance(step, of: journal, at: now, in: &$0) },
+                { try JournalRules.end(JournalEnd(step: JournalStep()), of: journal, at: now, in: &$0) },
+                { try JournalRules.close(journal, with: JournalClosure(), at: now, in: &$0) },
             ]
-            for (index, call) in writes.enumerated() {
-                await #expect(throws: StateError.leaseLost, "write \(index)") { try await write(under: old, call) }
+            for (index, rule) in writes.enumerated() {
+                await #expect(throws: StateError.leaseLost, "write \(index)") {
+                    try await write(under: old) { try await store.change(alice, rule) }
+                }
+            }
+            await #expect(throws: StateError.leaseLost) { try await store.renew(old, for: 1_000, at: now) }
+            await #expect(throws: StateError.leaseLost) {
+                let first = PullCommit(row: try StateStoreTests.row(1_001, replica: 2), replica: .new, now: now)
+                try await write(under: old) { try await store.commit(first) }
             }
             #expect(try await store.context(1_000) == before)
             // The operator's commands hold no lease, and the new holder's number is good.
-            try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now)
+            try await store.change(alice) {
+                try SessionRules.setPosition(.at(CheckpointVector()), of: phone, at: now, in: &$0)
+            }
             try await write(under: new) {
-                try await store.commit(PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now))
+                try await store.commit(PullCommit(row: row, replica: .existing, now: now))
             }
             #expect(try await store.context(1_001).row != nil)
         }
@@ -186,14 +189,18 @@ import Testing
                 try await write(under: lease, givingBack: true) { try await store.begin(try row(1_000, replica: 2)) }
             }
             #expect(try await refusedBy("b", in: store)?.name == "a")
-            try await write(under: lease, givingBack: true) { try await store.dropReceipts(principal: alice) }
+            try await write(under: lease, givingBack: true) {
+                try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
+            }
             // As long as nobody else has it, what its last holder still has to say is in order.
-            try await write(under: lease) { try await store.dropReceipts(principal: alice) }
+            try await write(under: lease) { try await store.change(alice) { try ReceiptRules.drop(in: &$0) } }
             await #expect(throws: StateError.leaseLost) { try await store.renew(lease, for: 1_000, at: now) }
             let next = try await taken("b", in: store)
             #expect(next.from == nil && next.distrust == 0)
             await #expect(throws: StateError.leaseLost) {
-                try await write(under: lease, givingBack: true) { try await store.dropReceipts(principal: alice) }
+                try await write(under: lease, givingBack: true) {
+                    try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
+                }
             }
             #expect(try await refusedBy("c", in: store)?.name == "b")
         }
@@ -246,7 +253,9 @@ import Testing
             #expect(try await leases() == 0)
             let lease = try await taken("a", in: store).lease
             try await write(under: lease, givingBack: true) {
-                try await store.note([PushNote(table: "t", id: "x", state: .seen)], principal: alice, at: now)
+                try await store.change(alice) {
+                    try NoteRules.write([PushNote(table: "t", id: "x", state: .seen)], at: now, in: &$0)
+                }
             }
             #expect(try await leases() == 1)
             _ = try await store.collect(Retention(now: now + Self.day, seenBefore: now + Self.day))

@@ -20,7 +20,7 @@ import Testing
             for value: Int64 in [200, 300, 400] {
                 try await store.proceed(row(value, parent: value - 100), [UInt8(value / 100): 1])
             }
-            try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
             // What is not in the base needs no way back, however old it is.
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
             #expect(try await store.outline(100).isExact)
@@ -32,7 +32,8 @@ import Testing
             #expect(try await store.outline(300).isExact)
             #expect(try await store.view(300) == [1: 1, 2: 1, 3: 1])
             #expect(try await store.view(100).keys.contains(1))
-            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.horizon) == [try cursor(300)])
+            #expect(
+                try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.horizon) == [try cursor(300)])
             _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
             #expect(try await !store.outline(300).isExact)
             #expect(try await store.outline(400).isExact)
@@ -44,7 +45,7 @@ import Testing
         try await backing { store in
             try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
             try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
             let before = try await store.view(100)
             #expect(try await !store.compact(store.outline(200), [200], finished: 200, steps: 1))
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).undos == 0)
@@ -63,14 +64,16 @@ import Testing
             // As long as the replica has not gone on, any of them may come back.
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
             try await store.proceed(row(300, parent: 202), [4: 4])
-            let bytes = try await store.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes)
+            let bytes = try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes)
             let collected = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
             #expect(collected.siblings == 2)
             #expect(try await !store.outline(200).isExact)
             #expect(try await !store.outline(201).isExact)
             #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
             #expect(try await store.outline(300).isExact)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes) == bytes.map { $0 - 4 })
+            #expect(
+                try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes)
+                    == bytes.map { $0 - 4 })
         }
     }
 
@@ -119,7 +122,7 @@ import Testing
             for value: Int64 in [200, 300, 400] {
                 try await store.proceed(row(value, parent: value - 100), value == 300 ? [:] : [2: UInt8(value / 100)])
             }
-            try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
             #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 1)
             #expect(try await store.context(300).row == nil)
             #expect(try await store.outline(400).isExact)
@@ -142,29 +145,35 @@ import Testing
             }
             func left(undoBefore: Instant) async throws -> [Int64] {
                 _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: undoBefore))
-                return try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence)
+                return try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.map(
+                    \.sequence)
             }
             try await store.begin(noted(100, replica: 1, 0), [1: 1])
             for id in 1...6 {
-                try await store.note(
-                    [PushNote(table: "t", id: "\(id)", state: .held)], principal: alice,
-                    at: Instant(milliseconds: Int64(id) * 1_000))
+                try await store.change(alice) {
+                    try NoteRules.write(
+                        [PushNote(table: "t", id: "\(id)", state: .held)], at: Instant(milliseconds: Int64(id) * 1_000),
+                        in: &$0)
+                }
             }
             try await store.proceed(noted(200, replica: 1, parent: 100, 4), [2: 2])
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
             // Cursor 100 has seen none, and its ledger is exact.
             #expect(try await left(undoBefore: now) == [1, 2, 3, 4, 5, 6])
             try await store.compact(store.outline(200), [200], finished: 200)
             #expect(try await left(undoBefore: 3_500) == [4, 5, 6])
             try await store.begin(noted(300, replica: 2, 3), [1: 1])
             #expect(try await left(undoBefore: now) == [4, 5, 6])
-            try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(300), at: now, in: &$0) }
             try await store.proceed(noted(400, replica: 2, parent: 300, 6), [2: 2])
-            try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
             try await store.compact(store.outline(400), [400], finished: 400)
             #expect(try await left(undoBefore: now) == [5, 6])
             _ = try await store.collect(Retention(now: now, seenBefore: 5_500))
-            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence) == [6])
+            #expect(
+                try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.map(\.sequence) == [
+                    6
+                ])
         }
     }
 
@@ -181,7 +190,7 @@ import Testing
                 #expect(try await store.view(140).count == 20)
                 // Others of the same user that have come back lose nothing.
                 try await store.proceed(row(200, replica: 40, parent: 140), [21: 1])
-                try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
                 for number: Int64 in 41...60 { try await store.begin(row(200 + number, replica: number), [1: 1]) }
                 #expect(try await store.view(200).count == 21)
                 _ = try await store.collect(Retention(now: now, seenBefore: 0))

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -19,10 +20,10 @@ import Testing
             for part in 0..<3 { try await store.stage(Array(chunks.dropFirst(part * 5).prefix(5)), in: layer) }
             let staged = LedgerCommit.staged(layer, counts: TestLedger.count(entries))
             try await store.commit(PullCommit(row: row(100), replica: .new, now: now, ledger: staged))
-            #expect(try await store.outline(100).base == layer)
+            #expect(try await store.outline(100).base?.id == layer)
             #expect(try await store.view(100) == entries)
             #expect(try await store.context(100).held == [TestLedger.table: 50])
-            let ledger = try await store.replicas(of: nil, after: nil, limit: 1).first?.ledger
+            let ledger = try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.ledger
             #expect(ledger == TestLedger.count(entries))
             let again = PullCommit(row: try row(200, replica: 2), replica: .new, now: now, ledger: staged)
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(again) }
@@ -45,7 +46,7 @@ import Testing
                 PullCommit(row: row(100), replica: .new, now: now, ledger: .chunks(chunks, counts: [:])))
             let base = try #require(try await store.outline(100).base)
             func holding(_ id: UInt8, _ table: String = TestLedger.table) async throws -> LedgerChunk? {
-                try await store.ledgerChunk(layer: base, table: table, holding: TestLedger.hash(id))?.chunk
+                try await store.chunkReader.chunk(holding: TestLedger.hash(id), in: table, of: base)?.chunk
             }
             for (id, place) in [(9, nil), (10, 0), (49, 0), (50, 1), (255, 4)] as [(UInt8, Int?)] {
                 #expect(try await holding(id) == place.map { chunks[$0] })
@@ -54,17 +55,14 @@ import Testing
             #expect(try await holding(255, "users") == chunks[5])
             #expect(try await holding(10, "other") == nil)
             func after(_ first: IDHash?, _ limit: Int) async throws -> [LedgerChunk] {
-                try await store.ledgerChunks(layer: base, table: TestLedger.table, after: first, limit: limit)
+                try await store.chunkReader.chunks(after: first, in: TestLedger.table, of: base, limit: limit)
                     .map(\.chunk)
             }
             #expect(try await after(nil, 100) == Array(chunks[..<5]))
             #expect(try await after(chunks[1].first, 2) == Array(chunks[2..<4]))
             #expect(try await after(chunks[4].first, 2).isEmpty)
             #expect(try await after(nil, -1).isEmpty)
-            let missing = LayerID(rawValue: 999)
-            #expect(
-                try await store.ledgerChunks(of: [base, missing], limit: 6) == LedgerLayers(chunks: [base: chunks]))
-            #expect(try await store.ledgerChunks(of: [base, missing], limit: 5) == LedgerLayers(large: [base]))
+            #expect(try await store.chunkReader.chunks(of: [base, base]) == [base.id: chunks])
         }
     }
 
@@ -74,8 +72,7 @@ import Testing
         backing: StateBacking, bytes: Int
     ) async throws {
         try await backing { store in
-            var expected = LedgerLayers()
-            var layers = [LayerID(rawValue: 999)]
+            var (expected, layers): ([LayerID: [LedgerChunk]], [LedgerLayer]) = ([:], [])
             for (number, count) in [(1, 2), (2, 3), (3, 0), (4, 2), (5, 4), (6, 2), (7, 2)] {
                 let chunks = (0..<count).map { part in
                     LedgerChunk(
@@ -87,9 +84,10 @@ import Testing
                     PullCommit(row: row, replica: .new, now: now, ledger: .chunks(chunks, counts: [:])))
                 let layer = try #require(try await store.outline(row.cursor.rawValue).base)
                 layers.append(layer)
-                if count > 2 { expected.large.insert(layer) } else { expected.chunks[layer] = chunks }
+                expected[layer.id] = chunks
+                #expect(layer.chunkCount == count)
             }
-            #expect(try await store.ledgerChunks(of: layers.reversed(), limit: 2) == expected)
+            #expect(try await store.chunkReader.chunks(of: layers.reversed()) == expected)
         }
     }
 
@@ -98,7 +96,7 @@ import Testing
         try await backing { store in
             try await store.begin(row(100), [1: 1])
             try await store.proceed(row(200, parent: 100), [2: 2])
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
             let read = try await store.outline(200)
             func pull(_ value: Int64, _ version: Int?, fork: Bool = false) throws -> PullCommit {
                 PullCommit(
@@ -127,9 +125,9 @@ import Testing
         try await backing { store in
             try await store.begin(row(100), [1: 1])
             try await store.proceed(row(200, parent: 100), [2: 2])
-            try await store.confirm(principal: alice, cursor: cursor(200), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
             try await store.begin(row(300, replica: 2), [3: 3])
-            let read = try await store.ledgers(of: alice)
+            let read = try await store.read(alice) { try ReplicaRules.ledgers(of: &$0) }
             #expect(read.count == 2)
             func pull(_ value: Int64, _ read: [LedgerOutline]) throws -> PullCommit {
                 PullCommit(
@@ -142,9 +140,9 @@ import Testing
             _ = try await store.collect(Retention(now: now, seenBefore: 0))
             #expect(try await store.view(read[0])[2] == 2)
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(500, read)) }
-            try await store.commit(pull(500, store.ledgers(of: alice)))
-            let again = try await store.ledgers(of: alice)
-            #expect(try await store.forget(replica: ReplicaID(rawValue: 2)))
+            try await store.commit(pull(500, store.read(alice) { try ReplicaRules.ledgers(of: &$0) }))
+            let again = try await store.read(alice) { try ReplicaRules.ledgers(of: &$0) }
+            #expect(try await store.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 2), at: now, in: &$0) })
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(600, again)) }
         }
     }
@@ -153,12 +151,12 @@ import Testing
     func `leave for deletions is for what was held back until then`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100), [1: 1])
-            try await store.confirm(principal: alice, cursor: cursor(100), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
             #expect(try await store.context(100).acceptedAt == 0)
-            try await store.acceptDeletions(replica: Self.replica, at: now)
+            try await store.change(alice) { try ReplicaRules.acceptDeletions(of: Self.replica, at: now, in: &$0) }
             #expect(try await store.context(100).acceptedAt == now)
-            try await store.acceptDeletions(replica: Self.replica, at: now - 1)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.acceptedAt) == [now])
+            try await store.change(alice) { try ReplicaRules.acceptDeletions(of: Self.replica, at: now - 1, in: &$0) }
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.acceptedAt) == [now])
             var next = try row(200, parent: 100)
             next.comparisons = [
                 "A": FullComparison(doneAt: 1, triedAt: now + 5, mapping: "m", blockedAt: now),
@@ -166,7 +164,7 @@ import Testing
                 "C": FullComparison(doneAt: 1, triedAt: now - 1, mapping: "m"),
             ]
             try await store.proceed(next, [2: 2])
-            let replica = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
+            let replica = try #require(try await store.inspection.replicas(of: nil, after: nil, limit: 1).first)
             #expect(replica.released == ["A"] && replica.blocked == ["B"])
         }
     }
@@ -178,23 +176,27 @@ import Testing
         try await backing(limits) { store in
             try await store.begin(row(100), [1: 1])
             #expect(try await store.context(100).resyncAt == 0)
-            try await store.resync(replica: Self.replica, at: now)
-            try await store.resync(replica: Self.replica, at: now - 1)
+            try await store.change(alice) { try ReplicaRules.resync(Self.replica, at: now, in: &$0) }
+            try await store.change(alice) { try ReplicaRules.resync(Self.replica, at: now - 1, in: &$0) }
             #expect(try await store.context(100).resyncAt == now)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.resyncAt) == [now])
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.resyncAt) == [now])
             let outline = try await store.outline(100)
-            #expect(try await store.forget(replica: Self.replica))
-            #expect(try await !store.forget(replica: Self.replica))
+            #expect(try await store.change(alice) { try ReplicaRules.forget(Self.replica, at: now, in: &$0) })
+            #expect(try await !store.change(alice) { try ReplicaRules.forget(Self.replica, at: now, in: &$0) })
             #expect(try await store.context(100).row == nil)
             #expect(try await !store.context(100).hasLedgers)
             let unknown = StateError.replicaUnknown(Self.replica)
-            await #expect(throws: unknown) { try await store.resync(replica: Self.replica, at: now) }
-            await #expect(throws: unknown) { try await store.acceptDeletions(replica: Self.replica, at: now) }
             await #expect(throws: unknown) {
-                _ = try await store.compactBatch(
-                    LedgerCompactionBatch(
-                        replica: Self.replica, version: outline.version, base: try #require(outline.base)),
-                    at: now)
+                try await store.change(alice) { try ReplicaRules.resync(Self.replica, at: now, in: &$0) }
+            }
+            await #expect(throws: unknown) {
+                try await store.change(alice) { try ReplicaRules.acceptDeletions(of: Self.replica, at: now, in: &$0) }
+            }
+            await #expect(throws: unknown) {
+                let merge = try #require(LedgerMerge(of: outline, upTo: try cursor(100)))
+                try await store.change(alice) {
+                    try LedgerRules.compact(LedgerCompactionBatch(), of: merge, at: now, in: &$0)
+                }
             }
             // A pull that is under way reads on, and finds the replica gone when it commits.
             #expect(try await store.collect(Retention(now: now, seenBefore: 0)).chunks == 0)
@@ -226,7 +228,7 @@ import Testing
             var third = try row(300, parent: 200)
             third.comparisons = first.comparisons
             try await store.proceed(third)
-            let replica = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
+            let replica = try #require(try await store.inspection.replicas(of: nil, after: nil, limit: 1).first)
             #expect(replica.comparisons == first.comparisons)
             #expect(replica.blocked == ["Ünï"])
         }

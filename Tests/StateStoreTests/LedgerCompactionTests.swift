@@ -1,21 +1,22 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
 
 @Suite struct LedgerCompactionTests {
     /// A replica with a base of 20 records and three cursors after it.
-    private static func fill(_ store: some StateStore) async throws {
+    private static func fill(_ store: Accounts) async throws {
         try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
         try await store.proceed(row(200, parent: 100), [1: 2, 5: 2, 21: 2])
         try await store.proceed(row(300, parent: 200), [5: 3, 20: 3, 22: 3])
         try await store.proceed(row(400, parent: 300), [1: 4, 22: 4])
-        try await store.confirm(principal: alice, cursor: cursor(400), at: now)
+        try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
     }
 
-    private static func views(_ store: some StateStore) async throws -> [Entries] {
+    private static func views(_ store: Accounts) async throws -> [Entries] {
         var views: [Entries] = []
         for value: Int64 in [100, 200, 300, 400] {
             #expect(try await store.outline(value).isExact)
@@ -24,7 +25,7 @@ import Testing
         return views
     }
 
-    private static func expect(_ views: [Entries], in store: some StateStore) async throws {
+    private static func expect(_ views: [Entries], in store: Accounts) async throws {
         let found = try await Self.views(store)
         #expect(found == views)
     }
@@ -47,7 +48,7 @@ import Testing
             #expect(compacted.deltaChunks == 0)
             #expect(try await store.outline(100).undos.count == 3)
             #expect(try await store.outline(300).undos.count == 1)
-            let row = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first)
+            let row = try #require(try await store.inspection.replicas(of: nil, after: nil, limit: 1).first)
             #expect(row.ledger == [TestLedger.table: LedgerCount(held: 22, entries: 22, bytes: 44)])
             #expect(try await store.context(400).held == [TestLedger.table: 22])
             #expect(row.horizon == nil)
@@ -79,27 +80,33 @@ import Testing
             try await Self.fill(store)
             let outline = try await store.outline(400)
             let base = try #require(outline.base)
-            let chunks = try await store.ledgerChunks(layer: base, table: TestLedger.table, after: nil, limit: 9)
-            let good = LedgerCompactionBatch(replica: outline.replica, version: outline.version, base: base)
-            func code(_ change: (inout LedgerCompactionBatch) -> Void) async throws -> String? {
-                var compaction = good
-                change(&compaction)
+            let chunks = try await store.chunkReader.chunks(after: nil, in: TestLedger.table, of: base, limit: 9)
+            let good = try #require(LedgerMerge(of: outline, upTo: try cursor(400)))
+            func code(
+                _ change: (inout LedgerCompactionBatch, inout LedgerMerge) -> Void
+            ) async throws -> String? {
+                var (compaction, merge) = (LedgerCompactionBatch(), good)
+                compaction.isLast = true
+                change(&compaction, &merge)
                 do {
-                    _ = try await store.compactBatch(compaction, at: now)
+                    try await store.change(alice) { try LedgerRules.compact(compaction, of: merge, at: now, in: &$0) }
                     return nil
                 } catch let error as StateError {
                     return error.code
                 }
             }
             let (compacted, unknown) = try (cursor(100), cursor(999))
-            #expect(try await code { $0.removed = [chunks[0].id, chunks[0].id] } == "state.ledger_changed")
-            #expect(try await code { $0.version += 2 } == "state.ledger_changed")
-            #expect(try await code { $0.base = outline.deltas[0] } == "state.ledger_changed")
-            #expect(try await code { $0.finished = unknown } == "state.ledger_changed")
-            #expect(try await code { $0.undo = [compacted: TestLedger.chunks([1: 1])] } == "state.failed")
+            #expect(
+                try await code { batch, _ in batch.removed = [chunks[0].number, chunks[0].number] }
+                    == "state.ledger_changed")
+            #expect(try await code { _, merge in merge.version += 1 } == "state.ledger_changed")
+            #expect(try await code { _, merge in merge.base = outline.deltas[0].id } == "state.ledger_changed")
+            #expect(try await code { _, merge in merge.upTo = unknown } == "state.ledger_changed")
+            #expect(
+                try await code { batch, _ in batch.undo = [compacted: TestLedger.chunks([1: 1])] } == "state.failed")
             #expect(try await store.outline(400) == outline)
             #expect(
-                try await store.ledgerChunks(layer: base, table: TestLedger.table, after: nil, limit: 9) == chunks)
+                try await store.chunkReader.chunks(after: nil, in: TestLedger.table, of: base, limit: 9) == chunks)
         }
     }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -62,7 +63,7 @@ import Testing
             try await store.proceed(row(300, parent: 201), [4: 4])
             // Also when the other one has gone on and is compacted, as the device may still come with this one.
             let outline = try await store.outline(300)
-            try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(300), at: now, in: &$0) }
             try await store.compact(outline, [300, 201], finished: 300)
             #expect(try await store.view(200) == [1: 1, 2: 2])
             #expect(try await store.outline(200).isExact)
@@ -87,7 +88,7 @@ import Testing
             #expect(try await store.outline(201).isExact)
             #expect(try await store.view(201) == [1: 1, 2: 2, 3: 2])
             try await store.proceed(row(300, parent: 201), [4: 3])
-            try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(300), at: now, in: &$0) }
             try await store.compact(store.outline(300), [300, 201], finished: 300)
             #expect(try await store.view(300) == [1: 1, 2: 2, 3: 2, 4: 3])
             #expect(try await store.view(200) == [1: 1, 2: 1])
@@ -118,19 +119,20 @@ import Testing
             try await store.proceed(row(200, parent: 100), [3: 2])
             try await store.begin(row(300, replica: 2), at: now)
             try await store.begin(row(400, replica: 3, parent: 100), [7: 7])
-            let all = try await store.ledgers(of: alice)
+            let all = try await store.read(alice) { try ReplicaRules.ledgers(of: &$0) }
             // The device may hold what has come back last, or already what was made from that.
             #expect(all.map(\.replica.rawValue) == [1, 1, 3])
             #expect(try await store.view(all[0]) == [1: 1, 2: 1])
             #expect(try await store.view(all[1]) == [1: 1, 2: 1, 3: 2])
-            #expect(try await store.ledgers(of: bob).isEmpty)
+            #expect(try await store.read(bob) { try ReplicaRules.ledgers(of: &$0) }.isEmpty)
             // At the tip, which is the parent here.
-            let one = try #require(try await store.ledger(of: Self.replica))
+            let one = try #require(try await store.read(alice) { try ReplicaRules.ledger(of: Self.replica, in: &$0) })
             #expect(try await store.view(one) == [1: 1, 2: 1])
             #expect(
-                try await store.ledger(of: ReplicaID(rawValue: 2)) == LedgerOutline(replica: ReplicaID(rawValue: 2)))
-            #expect(try await store.ledger(of: ReplicaID(rawValue: 9)) == nil)
-            let rows = try await store.replicas(of: alice, after: nil, limit: 9)
+                try await store.read(alice) { try ReplicaRules.ledger(of: ReplicaID(rawValue: 2), in: &$0) }
+                    == LedgerOutline(replica: ReplicaID(rawValue: 2)))
+            #expect(try await store.read(alice) { try ReplicaRules.ledger(of: ReplicaID(rawValue: 9), in: &$0) } == nil)
+            let rows = try await store.inspection.replicas(of: alice, after: nil, limit: 9)
             #expect(
                 rows.map(\.ledger) == [
                     [TestLedger.table: LedgerCount(held: 2, entries: 2, bytes: 4)], [:],

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -18,7 +19,7 @@ struct LedgerModel {
         var hasDelta = false
     }
 
-    let store: any StateStore
+    let store: Accounts
     private var random: SeededGenerator
     private var nodes: [Int64: Node] = [:]
     private var tips: [Int64: Int64] = [:]
@@ -26,7 +27,7 @@ struct LedgerModel {
     private(set) var compactions = 0
     private(set) var interruptions = 0
 
-    init(store: any StateStore, seed: UInt64) {
+    init(store: Accounts, seed: UInt64) {
         self.store = store
         random = SeededGenerator(seed: seed)
     }
@@ -75,7 +76,7 @@ struct LedgerModel {
         let context = try await store.context(presented)
         // Without an outline its row was collected.
         guard let outline = context.ledger else { return }
-        try await store.confirm(principal: alice, cursor: cursor(presented), at: now)
+        try await store.change(alice) { try ReplicaRules.confirm(cursor(presented), at: now, in: &$0) }
         var node = Node(replica: old.replica, parent: presented, truth: old.truth.merging(changes) { $1 })
         if context.isFork {
             node.replica = newest
@@ -106,7 +107,8 @@ struct LedgerModel {
     /// Compacts a replica at its tip, as often as not only for some steps.
     private mutating func compact() async throws {
         guard let (replica, tip) = tips.sorted(by: { $0.key < $1.key }).randomElement(using: &random),
-            let outline = try await store.ledger(of: ReplicaID(rawValue: replica)), outline.base != nil
+            let outline = try await store.read(
+                alice, { try ReplicaRules.ledger(of: ReplicaID(rawValue: replica), in: &$0) }), outline.base != nil
         else { return }
         var cursors: [Int64] = []
         var next: Int64? = tip

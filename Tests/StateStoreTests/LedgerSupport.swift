@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -43,7 +44,7 @@ enum TestLedger {
     }
 }
 
-extension StateStore {
+extension Accounts {
     /// The first pull of a new replica, with a ledger.
     func begin(_ row: CursorRow, _ entries: Entries) async throws {
         try await commit(PullCommit(row: row, replica: .new, now: now, ledger: TestLedger.commit(entries)))
@@ -51,7 +52,9 @@ extension StateStore {
 
     /// A later pull, which presents the parent first.
     func proceed(_ row: CursorRow, _ ledger: LedgerCommit) async throws {
-        if let parent = row.parent { try await confirm(principal: row.principal, cursor: parent, at: now) }
+        if let parent = row.parent {
+            try await change(row.principal) { try ReplicaRules.confirm(parent, at: now, in: &$0) }
+        }
         try await commit(PullCommit(row: row, replica: .existing, now: now, ledger: ledger))
     }
 
@@ -70,7 +73,7 @@ extension StateStore {
         var view: Entries = [:]
         for layer in outline.layers {
             do {
-                let chunks = try await ledgerChunks(layer: layer, table: TestLedger.table, after: nil, limit: 1_000)
+                let chunks = try await chunkReader.chunks(after: nil, in: TestLedger.table, of: layer, limit: 1_000)
                 for stored in chunks { view.merge(TestLedger.entries(stored.chunk)) { first, _ in first } }
             } catch StateError.ledgerChanged {
                 // Its chunks are gone; some stores say so, others have none.
@@ -90,24 +93,25 @@ extension StateStore {
     ///   - outline: The ledger at the cursor.
     ///   - cursors: The cursors of the deltas, in the same order.
     ///   - finished: The cursor up to which all is in the base afterwards.
+    ///   - principal: Its owner.
     ///   - steps: After how many steps it is interrupted.
     ///   - check: Runs after each step.
     /// - Returns: Whether it came to its end.
     /// - Throws: What the store or the check throws.
     @discardableResult
     func compact(
-        _ outline: LedgerOutline, _ cursors: [Int64], finished: Int64, steps: Int = .max,
-        check: () async throws -> Void = {}
+        _ outline: LedgerOutline, _ cursors: [Int64], finished: Int64, of principal: Principal = alice,
+        steps: Int = .max, check: () async throws -> Void = {}
     ) async throws -> Bool {
         let base = try #require(outline.base)
         var deltas: [(Cursor, Entries)] = []
         for (layer, value) in zip(outline.deltas, cursors).reversed() {
-            let chunks = try await ledgerChunks(layer: layer, table: TestLedger.table, after: nil, limit: 1_000)
+            let chunks = try await chunkReader.chunks(after: nil, in: TestLedger.table, of: layer, limit: 1_000)
             deltas.append(
                 (try cursor(value), chunks.reduce(into: [:]) { $0.merge(TestLedger.entries($1.chunk)) { $1 } }))
         }
-        var version = outline.version
-        var chunks = try await ledgerChunks(layer: base, table: TestLedger.table, after: nil, limit: 1_000)[...]
+        var merge = try #require(LedgerMerge(of: outline, upTo: try cursor(finished)))
+        var chunks = try await chunkReader.chunks(after: nil, in: TestLedger.table, of: base, limit: 1_000)[...]
         var begin: UInt8 = 0
         var done = 0
         while true {
@@ -115,7 +119,7 @@ extension StateStore {
             let part = chunks.prefix(2)
             chunks = chunks.dropFirst(2)
             let end = chunks.first.map { UInt8($0.chunk.first.high) } ?? .max
-            var compaction = LedgerCompactionBatch(replica: outline.replica, version: version, base: base)
+            var compaction = LedgerCompactionBatch()
             let old = part.reduce(into: Entries()) { $0.merge(TestLedger.entries($1.chunk)) { $1 } }
             var new = old
             for (cursor, delta) in deltas {
@@ -124,12 +128,14 @@ extension StateStore {
                     Entries(uniqueKeysWithValues: changed.map { ($0.key, new[$0.key] ?? 0) }))
                 new.merge(changed) { $1 }
             }
-            compaction.removed = part.map(\.id)
+            compaction.removed = part.map(\.number)
             compaction.added = TestLedger.chunks(new)
             let grown = new.count - old.count
             compaction.counts = [TestLedger.table: LedgerCount(held: grown, entries: grown, bytes: grown * 2)]
-            if chunks.isEmpty { compaction.finished = try cursor(finished) }
-            version = try await compactBatch(compaction, at: now)
+            compaction.isLast = chunks.isEmpty
+            merge = try await change(principal) { [merge] in
+                try LedgerRules.compact(compaction, of: merge, at: now, in: &$0)
+            }
             try await check()
             done += 1
             if chunks.isEmpty { return true }

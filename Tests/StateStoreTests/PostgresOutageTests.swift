@@ -27,7 +27,7 @@ struct PostgresOutageTests {
 
     /// Opens a store through a proxy.
     private func withProxy(
-        _ body: (AccountStore, ServerProxy) async throws -> Void
+        _ body: (Accounts, ServerProxy) async throws -> Void
     ) async throws {
         let server = try await PostgresServer.shared()
         try await ServerProxy.with(to: server.port) { proxy in
@@ -46,13 +46,14 @@ struct PostgresOutageTests {
             let connections = proxy.state.withLockedValue(\.connections)
             proxy.state.withLockedValue { $0.loss = .before }
             let error = try await error {
-                _ = try await store.raiseGeneration(principal: alice, session: phone, at: now)
+                _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) }
             }
             proxy.state.withLockedValue { $0.loss = nil }
             // The statements and the COMMIT are one message: from here it is unknown which of them have arrived.
             #expect(error == .outcomeUnknown)
             #expect(try await store.context().session.generation == 0)
-            #expect(try await store.raiseGeneration(principal: alice, session: phone, at: now) == 1)
+            #expect(
+                try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) } == 1)
             #expect(proxy.state.withLockedValue(\.connections) > connections)
         }
     }

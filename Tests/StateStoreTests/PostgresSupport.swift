@@ -27,7 +27,7 @@ func postgresOptions(_ change: (inout PostgresStateStore.Options) -> Void = { _ 
 /// Opens a state, passes it to the body and closes it whatever happens.
 @discardableResult
 func withPostgres<R>(
-    _ options: PostgresStateStore.Options, _ body: (AccountStore) async throws -> R
+    _ options: PostgresStateStore.Options, _ body: (Accounts) async throws -> R
 ) async throws -> R {
     let store = try await PostgresStateStore.open(options, logger: Logger(label: "test"))
     let result: Result<R, any Error>

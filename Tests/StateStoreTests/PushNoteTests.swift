@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `notes are numbered for their principal and each record has its last one`(backing: StateBacking) async throws {
         try await backing { store in
-            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).isEmpty)
+            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.isEmpty)
             #expect(try await store.context().sequence == 0)
             let first = [
                 PushNote(
@@ -19,33 +19,39 @@ import Testing
                     shape: .max),
                 PushNote(table: "b", id: "1", state: .seen),
             ]
-            try await store.note(first, principal: alice, at: now)
-            try await store.note([PushNote(table: "a", id: "2", state: .gone)], principal: bob, at: now)
+            try await store.change(alice) { try NoteRules.write(first, at: now, in: &$0) }
+            try await store.change(bob) {
+                try NoteRules.write([PushNote(table: "a", id: "2", state: .gone)], at: now, in: &$0)
+            }
             var expected = first
             expected[0].sequence = 1
             expected[1].sequence = 2
-            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100) == expected)
-            try await store.note(
-                [PushNote(table: "b", id: "1", state: .held), PushNote(table: "a", id: "1", state: .gone)],
-                principal: alice, at: now)
-            let last = try await store.pushNotes(of: alice, after: 0, limit: 100)
+            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) } == expected)
+            try await store.change(alice) {
+                try NoteRules.write(
+                    [PushNote(table: "b", id: "1", state: .held), PushNote(table: "a", id: "1", state: .gone)], at: now,
+                    in: &$0)
+            }
+            let last = try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }
             #expect(last.map(\.state) == [.held, .gone])
             #expect(last.map(\.sequence) == [3, 4])
             // A deletion names no links: those that were known still tell what its record went with.
             #expect(last.map(\.links) == [[], first[0].links])
             #expect(last.map(\.shape) == [0, .max])
-            #expect(try await store.pushNotes(of: alice, after: 3, limit: 100) == [last[1]])
-            #expect(try await store.pushNotes(of: alice, after: 0, limit: 1) == [last[1]])
-            #expect(try await store.pushNotes(of: alice, after: 0, limit: -1).isEmpty)
+            #expect(try await store.read(alice) { try NoteRules.notes(after: 3, limit: 100, of: &$0) } == [last[1]])
+            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: 1, of: &$0) } == [last[1]])
+            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: -1, of: &$0) }.isEmpty)
             for (sequence, limit, hasMore) in [(0, 2, false), (0, 1, true), (3, 1, false), (3, 0, true), (4, 0, false)]
             {
                 #expect(
-                    try await store.hasMorePushNotes(than: limit, of: alice, after: Int64(sequence)) == hasMore)
+                    try await store.read(alice) {
+                        try NoteRules.notes(after: Int64(sequence), limit: limit + 1, of: &$0).count > limit
+                    } == hasMore)
             }
-            #expect(try await store.pushNotes(of: alice, after: 4, limit: 100).isEmpty)
+            #expect(try await store.read(alice) { try NoteRules.notes(after: 4, limit: 100, of: &$0) }.isEmpty)
             #expect(try await store.context().sequence == 4)
             #expect(try await store.context(of: bob).sequence == 1)
-            try await store.note([], principal: Principal(rawValue: "new"), at: now)
+            try await store.change(Principal(rawValue: "new")) { try NoteRules.write([], at: now, in: &$0) }
             #expect(try await store.context(of: Principal(rawValue: "new")) == StoredPullContext())
         }
     }
@@ -56,10 +62,12 @@ import Testing
     ) async throws {
         try await backing { store in
             func note(_ state: PushNote.State) async throws {
-                try await store.note([PushNote(table: "a", id: "1", state: state)], principal: alice, at: now)
+                try await store.change(alice) {
+                    try NoteRules.write([PushNote(table: "a", id: "1", state: state)], at: now, in: &$0)
+                }
             }
             func state(after sequence: Int64) async throws -> PushNote.State? {
-                try await store.pushNotes(of: alice, after: sequence, limit: 9).first?.state
+                try await store.read(alice) { try NoteRules.notes(after: sequence, limit: 9, of: &$0) }.first?.state
             }
             for state: PushNote.State in [.seen, .refused] { try await note(state) }
             #expect(try await state(after: 0) == .refused)
@@ -83,7 +91,7 @@ import Testing
             for bad in bad + [PushNote(table: "", id: "1", state: .held)] {
                 let notes = [PushNote(table: "a", id: "1", state: .held), bad]
                 await #expect(throws: StateError.self) {
-                    try await store.note(notes, principal: alice, at: now)
+                    try await store.change(alice) { try NoteRules.write(notes, at: now, in: &$0) }
                 }
             }
             let context = try await store.context()
@@ -94,11 +102,18 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `numbers go on after notes were collected`(backing: StateBacking) async throws {
         try await backing { store in
-            try await store.note([PushNote(table: "a", id: "1", state: .held)], principal: alice, at: 5)
+            try await store.change(alice) {
+                try NoteRules.write([PushNote(table: "a", id: "1", state: .held)], at: 5, in: &$0)
+            }
             try await store.begin(row(100), at: now)
             #expect(try await store.collect(Retention(now: now, seenBefore: 6)).notes == 1)
-            try await store.note([PushNote(table: "a", id: "2", state: .held)], principal: alice, at: now)
-            #expect(try await store.pushNotes(of: alice, after: 0, limit: 100).map(\.sequence) == [2])
+            try await store.change(alice) {
+                try NoteRules.write([PushNote(table: "a", id: "2", state: .held)], at: now, in: &$0)
+            }
+            #expect(
+                try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.map(\.sequence) == [
+                    2
+                ])
         }
     }
 
@@ -107,8 +122,8 @@ import Testing
         try await backing { store in
             func note(_ state: PushNote.State, _ links: [UInt64] = [], shape: UInt32 = 0) async throws -> PushNote? {
                 let note = PushNote(table: "a", id: "1", state: state, links: links, shape: shape)
-                try await store.note([note], principal: alice, at: now)
-                return try await store.pushNotes(of: alice, after: 0, limit: 100).last
+                try await store.change(alice) { try NoteRules.write([note], at: now, in: &$0) }
+                return try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.last
             }
             #expect(try await note(.seen, [1], shape: 5)?.state == .seen)
             #expect(try await note(.held, [2], shape: 5)?.state == .held)
@@ -127,11 +142,14 @@ import Testing
     ) async throws {
         try await backing { store in
             func note(_ ids: [Int], _ state: PushNote.State) async throws {
-                try await store.note(
-                    ids.map { PushNote(table: "a", id: "\($0)", state: state) }, principal: alice, at: now)
+                try await store.change(alice) {
+                    try NoteRules.write(ids.map { PushNote(table: "a", id: "\($0)", state: state) }, at: now, in: &$0)
+                }
             }
             func notes() async throws -> [String] {
-                try await store.pushNotes(of: alice, after: 0, limit: 9_999).map { "\($0.id) \($0.state)" }.sorted()
+                try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }.map {
+                    "\($0.id) \($0.state)"
+                }.sorted()
             }
             #expect(try await store.beginNotes(of: alice) == 0)
             // Of an earlier push: one whose outcome is unknown, one that was taken, one that was refused and quarantined.
@@ -159,16 +177,20 @@ import Testing
                 store in
                 for owner in [alice, bob] {
                     let notes = (0..<3_000).map { PushNote(table: "a", id: "\($0)", state: .held) }
-                    try await store.note(notes, principal: owner, at: now)
+                    try await store.change(owner) { try NoteRules.write(notes, at: now, in: &$0) }
                 }
                 #expect(try await store.beginNotes(of: alice) == 3_000)
-                let kept = try await store.pushNotes(of: alice, after: 0, limit: 9_999)
+                let kept = try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }
                 #expect(kept.map(\.sequence) == Array(2_901...3_000))
-                #expect(try await store.pushNotes(of: bob, after: 0, limit: 9_999).count == 3_000)
+                #expect(
+                    try await store.read(bob) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }.count == 3_000)
                 // A push that runs is not disturbed, however large.
-                try await store.note(
-                    (0..<300).map { PushNote(table: "b", id: "\($0)", state: .seen) }, principal: alice, at: now)
-                #expect(try await store.pushNotes(of: alice, after: 0, limit: 9_999).count == 400)
+                try await store.change(alice) {
+                    try NoteRules.write(
+                        (0..<300).map { PushNote(table: "b", id: "\($0)", state: .seen) }, at: now, in: &$0)
+                }
+                #expect(
+                    try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }.count == 400)
             }
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -19,7 +20,7 @@ import Testing
             try await store.begin(row(100), at: now, quarantined: [Self.line("a/b", "one"), bare])
             try await store.begin(
                 row(101, of: bob, replica: 2), at: now + 5, quarantined: [Self.line("a/b", "two"), Self.line("c/d")])
-            let entries = try await store.quarantined(limit: 10)
+            let entries = try await store.inspection.quarantined(limit: 10)
             #expect(entries.map(\.line.id) == ["c/d", "a/b", nil])
             #expect(entries.map(\.count) == [1, 2, 1])
             #expect(entries.map(\.firstSeen) == [now + 5, now, now])
@@ -28,8 +29,8 @@ import Testing
             #expect(entries.last?.line == bare)
             // The newest contents, for a line that is known by its id.
             #expect(entries[1].line == Self.line("a/b", "two"))
-            #expect(try await store.quarantined(limit: 1).count == 1)
-            let counts = try await store.quarantineCounts()
+            #expect(try await store.inspection.quarantined(limit: 1).count == 1)
+            let counts = try await store.inspection.quarantineCounts()
             #expect(counts == QuarantineCounts(entries: 3, byReason: [.unsafeID: 2, .invalidUTF8: 1]))
         }
     }
@@ -42,7 +43,7 @@ import Testing
                 Self.line(""), Self.line("a"), Self.line("a", "", "AlbumV1a"),
             ]
             try await store.begin(row(100), quarantined: lines + lines)
-            let entries = try await store.quarantined(limit: 100)
+            let entries = try await store.inspection.quarantined(limit: 100)
             #expect(Set(entries.map(\.line)) == Set(lines))
             #expect(entries.map(\.count) == Array(repeating: 2, count: lines.count))
         }
@@ -58,13 +59,13 @@ import Testing
                 try await store.begin(
                     row(index, replica: index), at: now + index, quarantined: [Self.line("\(index)/", "123456")])
             }
-            #expect(try await store.quarantined(limit: 9).map(\.line.id) == ["5/", "4/", "3/"])
-            #expect(try await store.quarantined(limit: 9).map(\.line.bytes.count) == [4, 4, 4])
-            #expect(try await store.quarantineCounts().dropped == 2)
+            #expect(try await store.inspection.quarantined(limit: 9).map(\.line.id) == ["5/", "4/", "3/"])
+            #expect(try await store.inspection.quarantined(limit: 9).map(\.line.bytes.count) == [4, 4, 4])
+            #expect(try await store.inspection.quarantineCounts().dropped == 2)
             let many = (0..<100).map { Self.line("many/\($0)") }
             try await store.begin(row(9, replica: 9), at: now + 9, quarantined: many)
-            #expect(try await store.quarantineCounts().entries == 3)
-            #expect(try await store.quarantineCounts().dropped == 2 + 97 + 3)
+            #expect(try await store.inspection.quarantineCounts().entries == 3)
+            #expect(try await store.inspection.quarantineCounts().dropped == 2 + 97 + 3)
         }
     }
 
@@ -73,7 +74,7 @@ import Testing
         try await backing { store in
             let long = String(repeating: "é", count: 5_000)
             try await store.begin(row(100), quarantined: [Self.line(long + "1"), Self.line("a\u{0}b", "", long)])
-            let entries = try await store.quarantined(limit: 9)
+            let entries = try await store.inspection.quarantined(limit: 9)
             #expect(entries.first { $0.line.namespace != "AlbumV1" }?.line.id == "a\u{FFFD}b")
             #expect(entries.allSatisfy { ($0.line.id?.utf8.count ?? 0) <= 1_030 })
         }
@@ -85,7 +86,7 @@ import Testing
             await #expect(throws: StateError.self) {
                 try await store.begin(row(100, generation: 5), quarantined: [Self.line("a/b")])
             }
-            let counts = try await store.quarantineCounts()
+            let counts = try await store.inspection.quarantineCounts()
             #expect(counts == QuarantineCounts())
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -9,10 +10,11 @@ import Testing
     private static let receipt = Receipt(status: 200, contentType: "application/json", body: Array("{}".utf8))
 
     private static func save(
-        _ digest: String, in store: any StateStore, of principal: Principal = alice, at time: Instant = now
+        _ digest: String, in store: Accounts, of principal: Principal = alice, at time: Instant = now
     ) async throws {
-        try await store.saveReceipt(
-            receipt, principal: principal, digest: digest, at: time, expiresAt: time + 120_000)
+        try await store.change(principal) {
+            try ReceiptRules.save(.init(receipt: receipt, digest: digest, expiresAt: time + 120_000), at: time, in: &$0)
+        }
     }
 
     @Test(arguments: StateBacking.all)
@@ -21,11 +23,13 @@ import Testing
     ) async throws {
         try await backing { store in
             try await Self.save("d1", in: store)
-            #expect(try await store.receipt(principal: alice, digest: "d1", at: now + 119_999) == Self.receipt)
-            #expect(try await store.receipt(principal: alice, digest: "d1", at: now + 120_000) == nil)
-            #expect(try await store.receipt(principal: alice, digest: "d1", at: now - 1) == nil)
-            #expect(try await store.receipt(principal: alice, digest: "d2", at: now) == nil)
-            #expect(try await store.receipt(principal: bob, digest: "d1", at: now) == nil)
+            #expect(
+                try await store.read(alice) { try ReceiptRules.receipt("d1", at: now + 119_999, of: &$0) }
+                    == Self.receipt)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now + 120_000, of: &$0) } == nil)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now - 1, of: &$0) } == nil)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d2", at: now, of: &$0) } == nil)
+            #expect(try await store.read(bob) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == nil)
         }
     }
 
@@ -34,13 +38,13 @@ import Testing
         try await backing { store in
             try await Self.save("d1", in: store)
             try await Self.save("d1", in: store, of: bob)
-            #expect(try await store.receipt(principal: alice, digest: "d1", at: now) == Self.receipt)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == Self.receipt)
             try await store.begin(row(100))
-            #expect(try await store.receipt(principal: alice, digest: "d1", at: now) == nil)
-            #expect(try await store.receipt(principal: bob, digest: "d1", at: now) == Self.receipt)
-            try await store.dropReceipts(principal: bob)
-            #expect(try await store.receipt(principal: bob, digest: "d1", at: now) == nil)
-            try await store.dropReceipts(principal: Principal(rawValue: "nobody"))
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == nil)
+            #expect(try await store.read(bob) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == Self.receipt)
+            try await store.change(bob) { try ReceiptRules.drop(in: &$0) }
+            #expect(try await store.read(bob) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == nil)
+            try await store.change(Principal(rawValue: "nobody")) { try ReceiptRules.drop(in: &$0) }
         }
     }
 
@@ -50,7 +54,7 @@ import Testing
             try await store.begin(row(100))
             try await Self.save("d1", in: store)
             await #expect(throws: StateError.self) { try await store.proceed(row(100)) }
-            #expect(try await store.receipt(principal: alice, digest: "d1", at: now) == Self.receipt)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == Self.receipt)
         }
     }
 
@@ -60,9 +64,10 @@ import Testing
         limits.receiptsPerPrincipal = 3
         try await backing(limits) { store in
             for digest in ["d1", "d2", "d3", "d1", "d4"] { try await Self.save(digest, in: store) }
-            #expect(try await store.receipt(principal: alice, digest: "d2", at: now) == nil)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d2", at: now, of: &$0) } == nil)
             for digest in ["d1", "d3", "d4"] {
-                #expect(try await store.receipt(principal: alice, digest: digest, at: now) == Self.receipt)
+                #expect(
+                    try await store.read(alice) { try ReceiptRules.receipt(digest, at: now, of: &$0) } == Self.receipt)
             }
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -9,8 +10,10 @@ import Testing
 @Suite struct RedeliveryTests {
     private static let replica = ReplicaID(rawValue: 1)
 
-    private static func redeliveries(_ store: any StateStore, at value: Int64) async throws -> [PendingRedelivery] {
-        try await store.redeliveries(of: replica, at: cursor(value), limit: 100)
+    private static func redeliveries(_ store: Accounts, at value: Int64) async throws -> [PendingRedelivery] {
+        try await store.read(alice) {
+            try RedeliveryRules.pending(for: replica, at: cursor(value), limit: 100, of: &$0)
+        }
     }
 
     private static let pendingRedeliveries = [
@@ -23,10 +26,12 @@ import Testing
     ) async throws {
         try await backing { store in
             try await store.begin(row(10, replica: 1))
-            try await store.scheduleRedelivery(Self.pendingRedeliveries, to: Self.replica, at: now)
+            try await store.change(alice) {
+                try RedeliveryRules.schedule(Self.pendingRedeliveries, to: Self.replica, at: now, in: &$0)
+            }
             #expect(try await Self.redeliveries(store, at: 10) == Self.pendingRedeliveries)
             #expect(try await store.context(10).hasRedeliveries)
-            try await store.confirm(principal: alice, cursor: cursor(10), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(10), at: now, in: &$0) }
             var commit = PullCommit(row: try row(20, replica: 1, parent: 10), replica: .existing, now: now)
             commit.delivered = [Self.pendingRedeliveries[0]]
             try await store.commit(commit)
@@ -34,10 +39,17 @@ import Testing
             #expect(try await Self.redeliveries(store, at: 10) == Self.pendingRedeliveries)
             #expect(try await Self.redeliveries(store, at: 20) == [Self.pendingRedeliveries[1]])
             #expect(try await store.context(20).hasRedeliveries)
-            try await store.scheduleRedelivery([Self.pendingRedeliveries[0]], to: Self.replica, at: now)
+            try await store.change(alice) {
+                try RedeliveryRules.schedule([Self.pendingRedeliveries[0]], to: Self.replica, at: now, in: &$0)
+            }
             #expect(try await Self.redeliveries(store, at: 20).map(\.count) == [2, 1])
-            #expect(try await store.redeliveries(of: Self.replica, at: cursor(20), limit: 1).count == 1)
-            try await store.dropRedeliveries([Self.pendingRedeliveries[0]], of: Self.replica)
+            #expect(
+                try await store.read(alice) {
+                    try RedeliveryRules.pending(for: Self.replica, at: cursor(20), limit: 1, of: &$0)
+                }.count == 1)
+            try await store.change(alice) {
+                try RedeliveryRules.drop([Self.pendingRedeliveries[0]], of: Self.replica, in: &$0)
+            }
             #expect(try await Self.redeliveries(store, at: 20) == [Self.pendingRedeliveries[1]])
         }
     }
@@ -46,25 +58,33 @@ import Testing
     func `what looks before it writes does both in a task that is cancelled`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(10, replica: 1))
-            try await store.scheduleRedelivery(Self.pendingRedeliveries, to: Self.replica, at: now)
+            try await store.change(alice) {
+                try RedeliveryRules.schedule(Self.pendingRedeliveries, to: Self.replica, at: now, in: &$0)
+            }
             let receipt = Receipt(status: 200, contentType: "application/json", body: [0x7B, 0x7D])
-            try await store.saveReceipt(receipt, principal: alice, digest: "d", at: now, expiresAt: now + 1_000)
+            try await store.change(alice) {
+                try ReceiptRules.save(.init(receipt: receipt, digest: "d", expiresAt: now + 1_000), at: now, in: &$0)
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.cancelAll()
                 group.addTask {
                     #expect(Task.isCancelled)
-                    try await store.dropRedeliveries(Self.pendingRedeliveries, of: Self.replica)
-                    try await store.dropReceipts(principal: alice)
-                    try await store.confirm(principal: alice, cursor: cursor(10), at: now)
-                    try await store.touch(replica: Self.replica, result: "pull failed", at: now)
-                    _ = try await store.notePushed(version: 3, replica: Self.replica, principal: alice)
+                    try await store.change(alice) {
+                        try RedeliveryRules.drop(Self.pendingRedeliveries, of: Self.replica, in: &$0)
+                    }
+                    try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
+                    try await store.change(alice) { try ReplicaRules.confirm(cursor(10), at: now, in: &$0) }
+                    try await store.change(alice) {
+                        try ReplicaRules.touch(Self.replica, result: "pull failed", at: now, in: &$0)
+                    }
+                    _ = try await store.change(alice) { try ReplicaRules.notePushed(3, by: Self.replica, in: &$0) }
                     let record = PushedRecordKey(table: "a", id: "1")
-                    #expect(try await !store.wasGivenUp(record, of: alice))
+                    #expect(try await !store.look(alice) { try JournalRules.wasGivenUp(record, of: &$0) })
                 }
                 try await group.waitForAll()
             }
             #expect(try await Self.redeliveries(store, at: 10).isEmpty)
-            #expect(try await store.receipt(principal: alice, digest: "d", at: now) == nil)
+            #expect(try await store.read(alice) { try ReceiptRules.receipt("d", at: now, of: &$0) } == nil)
         }
     }
 
@@ -74,8 +94,10 @@ import Testing
     ) async throws {
         try await backing { store in
             try await store.begin(row(10, replica: 1))
-            try await store.scheduleRedelivery(Self.pendingRedeliveries, to: Self.replica, at: now)
-            try await store.confirm(principal: alice, cursor: cursor(10), at: now)
+            try await store.change(alice) {
+                try RedeliveryRules.schedule(Self.pendingRedeliveries, to: Self.replica, at: now, in: &$0)
+            }
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(10), at: now, in: &$0) }
             var commit = PullCommit(row: try row(20, replica: 1, parent: 10), replica: .existing, now: now + 9)
             commit.delivered = [Self.pendingRedeliveries[0]]
             try await store.commit(commit)
@@ -93,17 +115,23 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            try await store.scheduleRedelivery(Self.pendingRedeliveries, to: Self.replica, at: now)
+            try await store.change(alice) {
+                try RedeliveryRules.schedule(Self.pendingRedeliveries, to: Self.replica, at: now, in: &$0)
+            }
             try await store.begin(row(10, replica: 1))
             #expect(try await Self.redeliveries(store, at: 10).isEmpty)
-            try await store.scheduleRedelivery(Self.pendingRedeliveries, to: Self.replica, at: now)
-            _ = try await store.forget(replica: Self.replica)
+            try await store.change(alice) {
+                try RedeliveryRules.schedule(Self.pendingRedeliveries, to: Self.replica, at: now, in: &$0)
+            }
+            _ = try await store.change(alice) { try ReplicaRules.forget(Self.replica, at: now, in: &$0) }
             _ = try await store.collect(Retention(now: now, seenBefore: now - 1))
             try await store.check(thoroughly: true)
             await #expect(throws: StateError.self) {
                 try await store.begin(row(20, replica: 2))
-                try await store.scheduleRedelivery(
-                    [PendingRedelivery(table: "a", id: "a b")], to: ReplicaID(rawValue: 2), at: now)
+                try await store.change(alice) {
+                    try RedeliveryRules.schedule(
+                        [PendingRedelivery(table: "a", id: "a b")], to: ReplicaID(rawValue: 2), at: now, in: &$0)
+                }
             }
         }
     }

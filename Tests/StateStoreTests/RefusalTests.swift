@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -17,25 +18,39 @@ import Testing
     func `what was refused last of a record is kept, and how often`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.meet(alice)
-            try await store.noteRefusals([Self.operation("a")], of: alice, replica: nil, result: "r", at: now)
-            try await store.noteRefusals(
-                [Self.operation("a", status: 400), Self.operation("b")], of: alice, replica: nil, result: "r",
-                at: now + 5)
+            try await store.change(alice) {
+                try RefusalRules.note([Self.operation("a")], replica: nil, result: "r", at: now, in: &$0)
+            }
+            try await store.change(alice) {
+                try RefusalRules.note(
+                    [Self.operation("a", status: 400), Self.operation("b")], replica: nil, result: "r", at: now + 5,
+                    in: &$0)
+            }
             let entry = try #require(
-                try await store.refusal(of: alice, key: PushedRecordKey(table: "tasks", id: "a")))
+                try await store.read(alice) {
+                    try RefusalRules.refusal(of: PushedRecordKey(table: "tasks", id: "a"), in: &$0)
+                })
             #expect(entry.operation == Self.operation("a", status: 400))
             #expect(entry.count == 2 && entry.firstAt == now && entry.lastAt == now + 5)
-            #expect(try await store.refusals(of: alice, limit: 9).map(\.operation.key.id) == ["a", "b"])
-            #expect(try await store.refusals(of: bob, limit: 9).isEmpty)
-            #expect(try await store.refusal(of: alice, key: PushedRecordKey(table: "tags", id: "a")) == nil)
+            #expect(
+                try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == [
+                    "a", "b",
+                ])
+            #expect(try await store.read(bob) { try RefusalRules.newest(9, in: &$0) }.isEmpty)
+            #expect(
+                try await store.read(alice) {
+                    try RefusalRules.refusal(of: PushedRecordKey(table: "tags", id: "a"), in: &$0)
+                } == nil)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `of a principal whom the state does not know nothing is kept`(backing: StateBacking) async throws {
         try await backing { store in
-            try await store.noteRefusals([Self.operation("a")], of: alice, replica: nil, result: "r", at: now)
-            #expect(try await store.refusals(of: alice, limit: 9).isEmpty)
+            try await store.change(alice) {
+                try RefusalRules.note([Self.operation("a")], replica: nil, result: "r", at: now, in: &$0)
+            }
+            #expect(try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.isEmpty)
         }
     }
 
@@ -46,22 +61,28 @@ import Testing
         try await backing(limits) { store in
             try await store.meet(alice)
             for number in 0..<5 {
-                try await store.noteRefusals(
-                    [Self.operation("n-\(number)")], of: alice, replica: nil, result: "r", at: now + Int64(number))
+                try await store.change(alice) {
+                    try RefusalRules.note(
+                        [Self.operation("n-\(number)")], replica: nil, result: "r", at: now + Int64(number), in: &$0)
+                }
             }
-            #expect(try await store.refusals(of: alice, limit: 9).map(\.operation.key.id) == ["n-4", "n-3", "n-2"])
+            #expect(
+                try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == [
+                    "n-4", "n-3", "n-2",
+                ])
             var retention = Retention(
                 now: now, seenBefore: 0, supersededBefore: 0, undoBefore: 0)
             retention.journalsBefore = now + 4
             _ = try await store.collect(retention)
-            #expect(try await store.refusals(of: alice, limit: 9).map(\.operation.key.id) == ["n-4"])
+            #expect(
+                try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == ["n-4"])
         }
     }
 }
 
-extension StateStore {
+extension Accounts {
     /// Makes the state know a principal.
     fileprivate func meet(_ principal: Principal) async throws {
-        try await markAccepted(principal: principal, session: phone, at: now)
+        try await change(principal) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -12,7 +13,7 @@ import Testing
             try await store.begin(row(1, replica: 10, schemaVersion: 3), at: now)
             try await store.begin(row(2, of: bob, replica: 20), at: now)
             try await store.proceed(row(3, replica: 10, parent: 1, schemaVersion: 4), at: now + 7)
-            let first = try await store.replicas(of: nil, after: nil, limit: 1)
+            let first = try await store.inspection.replicas(of: nil, after: nil, limit: 1)
             #expect(
                 first == [
                     ReplicaRow(
@@ -20,11 +21,11 @@ import Testing
                         lastSeen: now + 7, lastResult: "pull", newest: try cursor(3), schemaVersion: 4,
                         tip: try cursor(1))
                 ])
-            let second = try await store.replicas(of: nil, after: first.last?.id, limit: 10)
+            let second = try await store.inspection.replicas(of: nil, after: first.last?.id, limit: 10)
             #expect(second.map(\.principal) == [bob])
-            #expect(try await store.replicas(of: bob, after: nil, limit: 10) == second)
-            #expect(try await store.replicas(of: Principal(rawValue: "x"), after: nil, limit: 10).isEmpty)
-            #expect(try await store.replicas(of: nil, after: nil, limit: -1).isEmpty)
+            #expect(try await store.inspection.replicas(of: bob, after: nil, limit: 10) == second)
+            #expect(try await store.inspection.replicas(of: Principal(rawValue: "x"), after: nil, limit: 10).isEmpty)
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: -1).isEmpty)
         }
     }
 
@@ -51,12 +52,16 @@ import Testing
                 (now + 60_004, "b\u{0}", "b\u{FFFD}", now + 5), (now + 60_005, "b\u{0}", "b\u{FFFD}", now + 60_005),
                 (now, "c", "c", now + 60_005),
             ] {
-                try await store.touch(replica: ReplicaID(rawValue: 10), result: result, at: time)
-                let replicas = try await store.replicas(of: nil, after: nil, limit: 1)
+                try await store.change(alice) {
+                    try ReplicaRules.touch(ReplicaID(rawValue: 10), result: result, at: time, in: &$0)
+                }
+                let replicas = try await store.inspection.replicas(of: nil, after: nil, limit: 1)
                 #expect(replicas.map(\.lastResult) == [shown] && replicas.map(\.lastSeen) == [seen])
             }
-            try await store.touch(replica: ReplicaID(rawValue: 11), result: "x", at: now)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 9).count == 1)
+            try await store.change(alice) {
+                try ReplicaRules.touch(ReplicaID(rawValue: 11), result: "x", at: now, in: &$0)
+            }
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).count == 1)
         }
     }
 
@@ -67,8 +72,9 @@ import Testing
             for (time, expected) in [
                 (now, now), (now + 59_999, now), (now + 90_000, now + 90_000), (now, now + 90_000),
             ] {
-                try await store.confirm(principal: alice, cursor: cursor(1), at: time)
-                #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.lastSeen) == [expected])
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: time, in: &$0) }
+                #expect(
+                    try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.lastSeen) == [expected])
             }
         }
     }
@@ -80,12 +86,14 @@ import Testing
             #expect(try await store.context(1).pushedVersion == nil)
             for (version, rises, known) in [(2, true, 2), (2, false, 2), (1, false, 2), (7, true, 7), (3, false, 7)] {
                 let replica = ReplicaID(rawValue: 10)
-                #expect(try await store.notePushed(version: version, replica: replica, principal: alice) == rises)
+                #expect(
+                    try await store.change(alice) { try ReplicaRules.notePushed(version, by: replica, in: &$0) }
+                        == rises)
                 #expect(try await store.context(1).pushedVersion == known)
             }
             try await store.proceed(row(2, replica: 10, parent: 1))
             #expect(try await store.context(2).pushedVersion == 7)
-            #expect(try await store.replicas(of: nil, after: nil, limit: 1).map(\.schemaVersion) == [7])
+            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.schemaVersion) == [7])
         }
     }
 
@@ -94,21 +102,24 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            #expect(try await !store.notePushed(version: 2, replica: nil, principal: alice))
+            #expect(try await !store.change(alice) { try ReplicaRules.notePushed(2, by: nil, in: &$0) })
             try await store.begin(row(1, replica: 10))
             try await store.begin(row(2, of: bob, replica: 20))
-            #expect(try await store.notePushed(version: 2, replica: nil, principal: alice))
+            #expect(try await store.change(alice) { try ReplicaRules.notePushed(2, by: nil, in: &$0) })
             #expect(try await store.context(1).pushedVersion == 2)
             #expect(try await store.context(2, of: bob).pushedVersion == nil)
             try await store.begin(row(3, replica: 11))
-            #expect(try await !store.notePushed(version: 3, replica: nil, principal: alice))
-            #expect(try await store.notePushed(version: 3, replica: ReplicaID(rawValue: 11), principal: alice))
+            #expect(try await !store.change(alice) { try ReplicaRules.notePushed(3, by: nil, in: &$0) })
+            #expect(
+                try await store.change(alice) { try ReplicaRules.notePushed(3, by: ReplicaID(rawValue: 11), in: &$0) })
             #expect(try await store.context(1).pushedVersion == 2)
             // Whoever has been forgotten does not count.
-            #expect(try await store.forget(replica: ReplicaID(rawValue: 11)))
-            #expect(try await store.notePushed(version: 4, replica: nil, principal: alice))
+            #expect(
+                try await store.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 11), at: now, in: &$0) })
+            #expect(try await store.change(alice) { try ReplicaRules.notePushed(4, by: nil, in: &$0) })
             #expect(try await store.context(1).pushedVersion == 4)
-            #expect(try await !store.notePushed(version: 5, replica: ReplicaID(rawValue: 11), principal: alice))
+            #expect(
+                try await !store.change(alice) { try ReplicaRules.notePushed(5, by: ReplicaID(rawValue: 11), in: &$0) })
         }
     }
 
@@ -116,7 +127,8 @@ import Testing
     func `another principal's replica is none`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(1, replica: 10))
-            #expect(try await !store.notePushed(version: 2, replica: ReplicaID(rawValue: 10), principal: bob))
+            #expect(
+                try await !store.change(bob) { try ReplicaRules.notePushed(2, by: ReplicaID(rawValue: 10), in: &$0) })
             #expect(try await store.context(1).pushedVersion == nil)
         }
     }
@@ -128,8 +140,9 @@ import Testing
             for (cursor, parent) in [(2, 1), (3, 2)] as [(Int64, Int64)] {
                 try await store.proceed(row(cursor, replica: 10, parent: parent))
             }
-            try await store.confirm(principal: alice, cursor: cursor(3), at: now)
-            #expect(try await store.notePushed(version: 5, replica: ReplicaID(rawValue: 10), principal: alice))
+            try await store.change(alice) { try ReplicaRules.confirm(cursor(3), at: now, in: &$0) }
+            #expect(
+                try await store.change(alice) { try ReplicaRules.notePushed(5, by: ReplicaID(rawValue: 10), in: &$0) })
             let (original, clone) = (try await store.context(3), try await store.context(1))
             #expect(!original.isFork && original.pushedVersion == 5)
             #expect(clone.isFork && clone.pushedVersion == nil)

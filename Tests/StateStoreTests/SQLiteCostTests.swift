@@ -13,7 +13,7 @@ import Testing
 /// What operations cost, without a clock: which statements run, whether they use an index, whether they write.
 @Suite struct SQLiteCostTests {
     /// Two principals with a replica each and a few cursors.
-    private static func fill(_ store: AccountStore) async throws {
+    private static func fill(_ store: Accounts) async throws {
         for (principal, replica) in [(Principal(rawValue: "p7"), Int64(7)), (bob, 8)] {
             try await store.begin(row(9_905, of: principal, replica: replica))
             try await store.proceed(row(9_906, of: principal, replica: replica, parent: 9_905))
@@ -21,20 +21,24 @@ import Testing
     }
 
     /// Every operation of the protocol once or more.
-    private static func exercise(_ store: AccountStore) async throws {
+    private static func exercise(_ store: Accounts) async throws {
         let someone = Principal(rawValue: "p7")
         _ = try await store.context(9_906, of: someone)
         _ = try await store.context(4_207, of: someone)
-        try await store.confirm(principal: someone, cursor: cursor(9_906), at: now)
-        try await store.setPosition(.at(CheckpointVector(["x": "y"])), principal: someone, session: phone, at: now)
-        try await store.setPosition(.unknown, principal: someone, session: phone, at: now)
-        _ = try await store.raiseGeneration(principal: someone, session: phone, at: now)
-        try await store.markAccepted(principal: someone, session: phone, at: now)
-        try await store.saveReceipt(
-            Receipt(status: 200, contentType: "a/b", body: []), principal: someone, digest: "d", at: now,
-            expiresAt: now + 1)
-        _ = try await store.receipt(principal: someone, digest: "d", at: now)
-        try await store.dropReceipts(principal: someone)
+        try await store.change(someone) { try ReplicaRules.confirm(cursor(9_906), at: now, in: &$0) }
+        try await store.change(someone) {
+            try SessionRules.setPosition(.at(CheckpointVector(["x": "y"])), of: phone, at: now, in: &$0)
+        }
+        try await store.change(someone) { try SessionRules.setPosition(.unknown, of: phone, at: now, in: &$0) }
+        _ = try await store.change(someone) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) }
+        try await store.change(someone) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
+        try await store.change(someone) {
+            try ReceiptRules.save(
+                .init(receipt: Receipt(status: 200, contentType: "a/b", body: []), digest: "d", expiresAt: now + 1),
+                at: now, in: &$0)
+        }
+        _ = try await store.read(someone) { try ReceiptRules.receipt("d", at: now, of: &$0) }
+        try await store.change(someone) { try ReceiptRules.drop(in: &$0) }
         let line = QuarantinedLine(reason: .noID, bytes: [1])
         for index: Int64 in 0..<12 {
             try await store.commit(
@@ -43,50 +47,55 @@ import Testing
                     quarantined: [line], now: now))
         }
         try await store.proceed(row(20_100, of: someone, replica: 7, parent: 9_906, generation: 1))
-        try await store.touch(replica: ReplicaID(rawValue: 8), result: "x", at: now)
+        try await store.change(someone) {
+            try ReplicaRules.touch(ReplicaID(rawValue: 8), result: "x", at: now, in: &$0)
+        }
         try await exerciseLedger(store, someone)
         try await exerciseQuarantine(store, someone)
         try await exerciseJournal(store, someone)
-        _ = try await store.quarantined(limit: 10)
-        _ = try await store.quarantineCounts()
-        _ = try await store.replicas(of: someone, after: nil, limit: 10)
-        _ = try await store.replicas(of: nil, after: ReplicaID(rawValue: 5), limit: 10)
+        _ = try await store.inspection.quarantined(limit: 10)
+        _ = try await store.inspection.quarantineCounts()
+        _ = try await store.inspection.replicas(of: someone, after: nil, limit: 10)
+        _ = try await store.inspection.replicas(of: nil, after: ReplicaID(rawValue: 5), limit: 10)
         _ = try await store.newestCursor()
         _ = try await store.collect(Retention(now: now, seenBefore: now, supersededBefore: 9_906))
     }
 
     /// Every operation on what is quarantined once or more.
-    private static func exerciseQuarantine(_ store: AccountStore, _ someone: Principal) async throws {
+    private static func exerciseQuarantine(_ store: Accounts, _ someone: Principal) async throws {
         let push = QuarantinedOperation(
             key: PushedRecordKey(table: "t", id: "1"), kind: .create, body: [0x7B, 0x7D],
             reason: QuarantinedOperation.Reason(code: "push.rejected"))
-        let ids = try await store.quarantine([push], of: someone, limit: 9, at: now)
-        _ = try await store.quarantinedKinds(of: someone)
+        let ids = try await store.change(someone) { try QuarantineRules.add([push], limit: 9, at: now, in: &$0) }
+        _ = try await store.read(someone) { try QuarantineRules.kinds(of: &$0) }
         for principal in [nil, someone] {
-            _ = try await store.scheduleRetries(nil, of: principal, at: now)
-            _ = try await store.quarantinedPushes(of: principal, after: 0, limit: 9)
-            _ = try await store.quarantinedLines(of: principal, after: 0, limit: 9)
+            _ = try await store.commands.scheduleRetries(nil, of: principal, at: now)
+            _ = try await store.inspection.quarantinedPushes(of: principal, after: 0, limit: 9)
+            _ = try await store.inspection.quarantinedLines(of: principal, after: 0, limit: 9)
         }
-        _ = try await store.scheduleRetries(ids, of: nil, at: now)
-        _ = try await store.scheduledRetries(of: someone, limit: 9)
-        try await store.quarantineAgain(ids[0], reason: push.reason, at: now)
-        _ = try await store.quarantinedPush(ids[0])
-        _ = try await store.quarantinedLine(1)
-        _ = try await store.dropPushes(ids)
-        _ = try await store.dropLines([99])
-        try await store.removeQuarantined([push.key], of: someone)
+        _ = try await store.commands.scheduleRetries(ids, of: nil, at: now)
+        _ = try await store.read(someone) { try QuarantineRules.scheduled(limit: 9, of: &$0) }
+        try await store.change(someone) {
+            try QuarantineRules.refuseAgain(push.key, reason: push.reason, at: now, in: &$0)
+        }
+        _ = try await store.inspection.quarantinedPush(ids[0])
+        _ = try await store.inspection.quarantinedLine(1)
+        _ = try await store.commands.dropPushes(ids)
+        _ = try await store.commands.dropLines([99])
+        try await store.change(someone) { try QuarantineRules.remove([push.key], in: &$0) }
     }
 
-    private static func exerciseJournal(_ store: AccountStore, _ someone: Principal) async throws {
+    private static func exerciseJournal(_ store: Accounts, _ someone: Principal) async throws {
         func begin() async throws -> Int64 {
-            let id = try await store.beginPush(
-                JournalOpening(presented: nil, operations: 2, notes: []), principal: someone, at: now)
+            let id = try await store.change(someone) {
+                try JournalRules.begin(JournalOpening(presented: nil, operations: 2, notes: []), at: now, in: &$0)
+            }
             var step = JournalStep()
             step.inFlight = [0, 1].map {
                 InFlightOperation(
                     index: $0, kind: .create, record: PushedRecordKey(table: "t", id: "\($0)"), makesID: true)
             }
-            try await store.advance(step, of: id, at: now)
+            try await store.change(someone) { try JournalRules.advance(step, of: id, at: now, in: &$0) }
             return id
         }
         var step = JournalStep()
@@ -94,20 +103,28 @@ import Testing
         step.mappings = [IDMapping(table: "t", clientID: "0", backendID: "7")]
         let failure = PushJournal.Failure(code: "push.unknown_outcome")
         let failed = try await begin()
-        try await store.endPush(JournalEnd(step: step, failure: failure), of: failed, at: now)
+        try await store.change(someone) {
+            try JournalRules.end(JournalEnd(step: step, failure: failure), of: failed, at: now, in: &$0)
+        }
         let open = try await begin()
-        try await store.endPush(JournalEnd(step: JournalStep(), failure: failure, unknown: [1]), of: open, at: now)
-        _ = try await store.openJournals(of: someone)
+        try await store.change(someone) {
+            try JournalRules.end(
+                JournalEnd(step: JournalStep(), failure: failure, unknown: [1]), of: open, at: now, in: &$0)
+        }
+        _ = try await store.read(someone) { try JournalRules.openJournals(of: &$0) }
         _ = try await store.context(of: someone)
-        _ = try await store.mappedIDs(["7"], in: "t", of: someone)
-        try await store.closeJournal(open, with: JournalClosure(), at: now)
-        try await store.endPush(JournalEnd(step: JournalStep()), of: try await begin(), at: now)
-        _ = try await store.journal(open)
-        for principal in [nil, someone] { _ = try await store.journals(of: principal, after: 0, limit: 9) }
+        _ = try await store.read(someone) { try IDRules.mapped(["7"], in: "t", of: &$0) }
+        try await store.change(someone) { try JournalRules.close(open, with: JournalClosure(), at: now, in: &$0) }
+        let last = try await begin()
+        try await store.change(someone) {
+            try JournalRules.end(JournalEnd(step: JournalStep()), of: last, at: now, in: &$0)
+        }
+        _ = try await store.inspection.journal(open)
+        for principal in [nil, someone] { _ = try await store.inspection.journals(of: principal, after: 0, limit: 9) }
     }
 
     /// Every operation of the ledger once or more.
-    private static func exerciseLedger(_ store: AccountStore, _ someone: Principal) async throws {
+    private static func exerciseLedger(_ store: Accounts, _ someone: Principal) async throws {
         func pull(_ value: Int64, parent: Int64?, _ ledger: LedgerCommit) throws -> PullCommit {
             PullCommit(
                 row: try row(value, of: someone, replica: 5_000, parent: parent, generation: 1),
@@ -119,27 +136,30 @@ import Testing
         first.row.comparisons = ["A": FullComparison(doneAt: now, mapping: "m")]
         try await store.commit(first)
         for value: Int64 in [20_201, 20_202, 20_203] {
-            try await store.confirm(principal: someone, cursor: cursor(value - 1), at: now)
+            try await store.change(someone) { try ReplicaRules.confirm(cursor(value - 1), at: now, in: &$0) }
             try await store.commit(pull(value, parent: value - 1, TestLedger.commit([2: 2])))
         }
         try await store.commit(pull(20_204, parent: 20_202, TestLedger.commit([2: 2])))
-        try await store.confirm(principal: someone, cursor: cursor(20_203), at: now)
+        try await store.change(someone) { try ReplicaRules.confirm(cursor(20_203), at: now, in: &$0) }
         let outline = try #require(try await store.context(20_203, of: someone).ledger)
-        _ = try await store.ledgerChunk(layer: layer, table: TestLedger.table, holding: TestLedger.hash(2))
-        _ = try await store.ledgerChunks(of: outline.layers, limit: 9)
-        _ = try await store.ledgers(of: someone)
-        _ = try await store.ledger(of: outline.replica)
-        _ = try await store.compact(outline, [20_203, 20_202, 20_201], finished: 20_203)
-        try await store.note([PushNote(table: "t", id: "1", state: .held)], principal: someone, at: 1)
-        _ = try await store.hasMorePushNotes(than: 9, of: someone, after: 0)
-        _ = try await store.pushNote(of: someone, table: "t", id: "1")
-        _ = try await store.pushNotes(of: someone, after: 0, limit: 100)
-        try await store.acceptDeletions(replica: outline.replica, at: now)
-        try await store.resync(replica: outline.replica, at: now)
+        let base = try #require(outline.base)
+        _ = try await store.chunkReader.chunk(holding: TestLedger.hash(2), in: TestLedger.table, of: base)
+        _ = try await store.chunkReader.chunks(of: outline.layers)
+        _ = try await store.read(someone) { try ReplicaRules.ledgers(of: &$0) }
+        _ = try await store.read(someone) { try ReplicaRules.ledger(of: outline.replica, in: &$0) }
+        _ = try await store.compact(outline, [20_203, 20_202, 20_201], finished: 20_203, of: someone)
+        try await store.change(someone) {
+            try NoteRules.write([PushNote(table: "t", id: "1", state: .held)], at: 1, in: &$0)
+        }
+        _ = try await store.read(someone) { try NoteRules.notes(after: 0, limit: 9 + 1, of: &$0).count > 9 }
+        _ = try await store.read(someone) { try NoteRules.note(of: PushedRecordKey(table: "t", id: "1"), in: &$0) }
+        _ = try await store.read(someone) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }
+        try await store.change(someone) { try ReplicaRules.acceptDeletions(of: outline.replica, at: now, in: &$0) }
+        try await store.change(someone) { try ReplicaRules.resync(outline.replica, at: now, in: &$0) }
         var retention = Retention(now: now, seenBefore: 0, undoBefore: 20_202)
         retention.stagedBefore = now + 1
         _ = try await store.collect(retention)
-        _ = try await store.forget(replica: outline.replica)
+        _ = try await store.change(someone) { try ReplicaRules.forget(outline.replica, at: now, in: &$0) }
     }
 
     @Test func `no statement reads a whole table`() async throws {
@@ -182,9 +202,11 @@ import Testing
             let path = directory + "/state.db"
             try await withSQLite(path) { store in
                 try await store.begin(row(1), at: now)
-                try await store.markAccepted(principal: alice, session: phone, at: now)
-                try await store.confirm(principal: alice, cursor: cursor(1), at: now)
-                try await store.setPosition(.at(row(1).vector), principal: alice, session: phone, at: now)
+                try await store.change(alice) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
+                try await store.change(alice) {
+                    try SessionRules.setPosition(.at(row(1).vector), of: phone, at: now, in: &$0)
+                }
                 // Changes when any other connection commits something.
                 let witness = try DatabaseQueue(path: path)
                 func version() throws -> Int? {
@@ -195,16 +217,20 @@ import Testing
                 let before = try version()
                 for later: Int64 in [0, 1_000, 9_999] {
                     _ = try await store.context(1)
-                    try await store.confirm(principal: alice, cursor: cursor(1), at: now + later)
-                    try await store.markAccepted(principal: alice, session: phone, at: now + later)
-                    try await store.setPosition(.at(row(1).vector), principal: alice, session: phone, at: now + later)
-                    try await store.touch(replica: ReplicaID(rawValue: 1), result: "pull", at: now + later)
-                    try await store.dropReceipts(principal: alice)
+                    try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + later, in: &$0) }
+                    try await store.change(alice) { try SessionRules.markAccepted(phone, at: now + later, in: &$0) }
+                    try await store.change(alice) {
+                        try SessionRules.setPosition(.at(row(1).vector), of: phone, at: now + later, in: &$0)
+                    }
+                    try await store.change(alice) {
+                        try ReplicaRules.touch(ReplicaID(rawValue: 1), result: "pull", at: now + later, in: &$0)
+                    }
+                    try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
                     try await store.check(thoroughly: false)
                     _ = try await store.collect(Retention(now: now, seenBefore: 0))
                 }
                 #expect(try version() == before)
-                try await store.confirm(principal: alice, cursor: cursor(1), at: now + 60_000)
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + 60_000, in: &$0) }
                 #expect(try version() == before)
                 try await store.storeDeferred()
                 #expect(try version() != before)
@@ -222,8 +248,8 @@ import Testing
             }
             try await withSQLite(path, options: options) { store in
                 try await store.begin(row(1), [1: 1])
-                try await store.markAccepted(principal: alice, session: phone, at: now)
-                try await store.confirm(principal: alice, cursor: cursor(1), at: now)
+                try await store.change(alice) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
                 func asked(_ body: () async throws -> Void) async throws -> Int {
                     statements.withLockedValue { $0 = 0 }
                     try await body()
@@ -231,15 +257,17 @@ import Testing
                 }
                 func idle() async throws {
                     #expect(try await store.context(1).row?.isConfirmed == true)
-                    try await store.confirm(principal: alice, cursor: cursor(1), at: now + 1)
-                    try await store.markAccepted(principal: alice, session: phone, at: now + 1)
-                    try await store.touch(replica: ReplicaID(rawValue: 1), result: "pull", at: now + 1)
+                    try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + 1, in: &$0) }
+                    try await store.change(alice) { try SessionRules.markAccepted(phone, at: now + 1, in: &$0) }
+                    try await store.change(alice) {
+                        try ReplicaRules.touch(ReplicaID(rawValue: 1), result: "pull", at: now + 1, in: &$0)
+                    }
                 }
                 try await idle()
                 #expect(try await asked(idle) == 0)
                 // Another process sees to it that everything is read again, once.
                 let other = try await SQLiteStateStore.openShared(path: path, for: .changing)
-                try await other.resync(replica: ReplicaID(rawValue: 1), at: now)
+                try await other.change(alice) { try ReplicaRules.resync(ReplicaID(rawValue: 1), at: now, in: &$0) }
                 await other.close()
                 #expect(try await asked { _ = try await store.context(1) } > 0)
                 #expect(try await store.context(1).resyncAt == now)
@@ -293,7 +321,7 @@ import Testing
 /// What reading a ledger costs, however large it is.
 @Suite struct LedgerCostTests {
     /// A replica whose base has this many records, 25 bytes each.
-    private static func fill(_ store: AccountStore, records: Int) async throws -> LayerID {
+    private static func fill(_ store: Accounts, records: Int) async throws {
         let perChunk = 671
         let layer = try await store.stageLayer(at: now)
         for begin in stride(from: 0, to: records, by: perChunk * 64) {
@@ -308,8 +336,7 @@ import Testing
         try await store.commit(
             PullCommit(row: row(100), replica: .new, now: now, ledger: .staged(layer, counts: [:])))
         for value: Int64 in 101...110 { try await store.proceed(row(value, parent: value - 1), [1: 1]) }
-        try await store.confirm(principal: alice, cursor: cursor(110), at: now)
-        return layer
+        try await store.change(alice) { try ReplicaRules.confirm(cursor(110), at: now, in: &$0) }
     }
 
     /// The statements of a pull that looks ten records up and commits as many.
@@ -319,14 +346,15 @@ import Testing
             $0.trace = { sql in statements.withLockedValue { $0.append(sql) } }
         }
         return try await withSQLite(path, options: options) { store in
-            let layer = try await fill(store, records: records)
+            try await fill(store, records: records)
             statements.withLockedValue { $0 = [] }
             let outline = try await store.outline(110)
+            let base = try #require(outline.base)
             #expect(outline.deltaChunks == 10)
-            #expect(try await store.ledgerChunks(of: outline.layers, limit: 9).large == [layer])
+            _ = try await store.chunkReader.chunks(of: outline.deltas)
             for index in 0..<10 {
                 let id = IDHash(low: 9, high: UInt64(records / 10 * index))
-                let found = try #require(try await store.ledgerChunk(layer: layer, table: "assets", holding: id))
+                let found = try #require(try await store.chunkReader.chunk(holding: id, in: "assets", of: base))
                 #expect(found.chunk.first <= id)
                 #expect(found.chunk.bytes.count <= 4 + 671 * 25)
             }

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    private static func step(_ value: Int64, of store: AccountStore) async throws {
+    private static func step(_ value: Int64, of store: Accounts) async throws {
         let row = try row(value, parent: value > 1 ? value - 1 : nil, vector: ["AlbumV1": "\(value)"])
         try await value == 1 ? store.begin(row) : store.proceed(row)
     }
@@ -85,7 +85,9 @@ import Testing
                                     value, of: principal, replica: writer, parent: value > 1 ? value - 1 : nil,
                                     vector: ["AlbumV1": "\(value)"])
                                 try await value == 1 ? store.begin(row) : store.proceed(row)
-                                try await store.confirm(principal: principal, cursor: cursor(value), at: now)
+                                try await store.change(principal) {
+                                    try ReplicaRules.confirm(cursor(value), at: now, in: &$0)
+                                }
                             }
                         }
                     }
@@ -95,7 +97,7 @@ import Testing
                         try sqlite(store.location) { try $0.execute(sql: "VACUUM INTO ?", arguments: [copy]) }
                         try await withSQLite(copy) { copied in
                             try await copied.check(thoroughly: true)
-                            for replica in try await copied.replicas(of: nil, after: nil, limit: 9) {
+                            for replica in try await copied.inspection.replicas(of: nil, after: nil, limit: 9) {
                                 let newest = try #require(replica.newest)
                                 let context = try await copied.context(newest.rawValue, of: replica.principal)
                                 #expect(context.newest == newest)
@@ -115,7 +117,7 @@ import Testing
                 try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...40).map { ($0, 1) }))
                 try await store.proceed(row(200, parent: 100), [1: 2, 17: 2, 40: 2, 41: 2])
                 try await store.proceed(row(300, parent: 200), [17: 3, 30: 3])
-                try await store.confirm(principal: alice, cursor: cursor(300), at: now)
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(300), at: now, in: &$0) }
                 var views: [Int64: Entries] = [:]
                 for value: Int64 in [100, 200, 300] { views[value] = try await store.view(value) }
                 let expected = views
@@ -193,7 +195,9 @@ import Testing
             try await withSQLite(path) { store in
                 try await Self.step(1, of: store)
                 try await Self.step(2, of: store)
-                try await store.setPosition(.at(row(2).vector), principal: alice, session: phone, at: now)
+                try await store.change(alice) {
+                    try SessionRules.setPosition(.at(row(2).vector), of: phone, at: now, in: &$0)
+                }
                 try sqlite(path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [backup]) }
                 try await Self.step(3, of: store)
             }
@@ -201,7 +205,7 @@ import Testing
             try FileManager.default.moveItem(atPath: backup, toPath: path)
             // What docs/STATE.md tells the operator to do.
             try await withSQLite(path) { store in
-                _ = try await store.distrust(because: .state, of: nil, at: now)
+                _ = try await store.commands.distrust(because: .state, of: nil, at: now)
                 let lost = try await store.context(3)
                 #expect(lost.row == nil)
                 // The caller hands out nothing until its clock has passed this one; then 3 cannot come again.

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct SQLiteDamageTests {
     /// Commits pulls of one replica, each with a vector of its own, until one fails; gives the newest cursor.
-    private static func fill(_ store: AccountStore, from start: Int64, to end: Int64) async throws -> Int64 {
+    private static func fill(_ store: Accounts, from start: Int64, to end: Int64) async throws -> Int64 {
         for value in start...end {
             let row = try row(
                 value, parent: value > 1 ? value - 1 : nil,
@@ -32,9 +32,11 @@ import Testing
                 let last = try await Self.fill(store, from: 1, to: 1_000)
                 #expect((10..<1_000).contains(last))
                 await #expect(throws: StateError.full) {
-                    try await store.setPosition(
-                        .at(CheckpointVector(["a": String(repeating: "y", count: 900_000)])), principal: alice,
-                        session: phone, at: now)
+                    try await store.change(alice) {
+                        try SessionRules.setPosition(
+                            .at(CheckpointVector(["a": String(repeating: "y", count: 900_000)])), of: phone, at: now,
+                            in: &$0)
+                    }
                 }
                 #expect(StateError.full.code == "state.full")
                 for value in 1...last { #expect(try await store.context(value).row != nil) }
@@ -137,7 +139,7 @@ import Testing
                     #expect(other != nil)
                     // What goes through all principals goes on behind this one.
                     _ = try await store.collect(Retention(now: now, seenBefore: 0))
-                    #expect(try await store.principals(beginningWith: bob.rawValue, limit: 9) == [bob])
+                    #expect(try await store.inspection.principals(beginningWith: bob.rawValue, limit: 9) == [bob])
                 }
             }
         }

@@ -34,12 +34,16 @@ import Testing
             let first = try row(1, schemaVersion: 3)
             try await withSQLite(path) { store in
                 try await store.begin(first)
-                try await store.setPosition(.at(first.vector), principal: alice, session: phone, at: now)
-                _ = try await store.raiseGeneration(principal: alice, session: tablet, at: now)
+                try await store.change(alice) {
+                    try SessionRules.setPosition(.at(first.vector), of: phone, at: now, in: &$0)
+                }
+                _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) }
             }
             try await withSQLite(path) { store in
                 #expect(try await store.context(1).row == first)
-                let other = try await store.pullContext(principal: alice, session: tablet, presented: nil)
+                let other = try await store.read(alice) {
+                    try ContextRule.context(of: &$0, session: tablet, presented: nil)
+                }
                 #expect(other.session.generation == 1)
                 // The file may be older than what the backend has seen since.
                 #expect(try await store.context().session.position == .unknown)

@@ -14,7 +14,7 @@ import Testing
 @discardableResult
 func withShared<R>(
     _ path: String, for purpose: SQLiteStateStore.Purpose = .reading,
-    options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (AccountStore) async throws -> R
+    options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (Accounts) async throws -> R
 ) async throws -> R {
     let store = try await SQLiteStateStore.openShared(path: path, for: purpose, options: options)
     do {
@@ -34,10 +34,10 @@ func withShared<R>(
             try await withSQLite(path) { store in
                 try await store.begin(row(1))
                 try await withShared(path) { other in
-                    let before = try await other.replicas(of: nil, after: nil, limit: 9)
+                    let before = try await other.inspection.replicas(of: nil, after: nil, limit: 9)
                     #expect(before.map(\.newest?.rawValue) == [1])
                     try await store.begin(row(2, replica: 2))
-                    let after = try await other.replicas(of: nil, after: nil, limit: 9)
+                    let after = try await other.inspection.replicas(of: nil, after: nil, limit: 9)
                     #expect(after.map(\.newest?.rawValue) == [1, 2])
                 }
                 // The one that was closed has taken nothing with it.
@@ -54,11 +54,13 @@ func withShared<R>(
             let first = try row(1)
             try await withSQLite(path) { store in
                 try await store.begin(first)
-                try await store.setPosition(.at(first.vector), principal: alice, session: phone, at: now)
+                try await store.change(alice) {
+                    try SessionRules.setPosition(.at(first.vector), of: phone, at: now, in: &$0)
+                }
                 try await withShared(path) { other in
                     await #expect(throws: StateError.readOnly) { try await other.begin(row(2, replica: 2)) }
                     await #expect(throws: StateError.readOnly) {
-                        _ = try await other.distrust(because: .backend, of: nil, at: now)
+                        _ = try await other.commands.distrust(because: .backend, of: nil, at: now)
                     }
                 }
                 // Opening as a gateway does would have forgotten it.
@@ -84,7 +86,7 @@ func withShared<R>(
                         async let others: Void = other.begin(row(Int64(value), of: bob, replica: replica))
                         _ = try await (mine, others)
                     }
-                    let others = try await store.replicas(of: bob, after: nil, limit: 99)
+                    let others = try await store.inspection.replicas(of: bob, after: nil, limit: 99)
                     #expect(others.count == 8)
                     let mine = try await other.context(49)
                     #expect(mine.row != nil)

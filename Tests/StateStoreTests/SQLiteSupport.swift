@@ -12,7 +12,7 @@ import Testing
 @discardableResult
 func withSQLite<R>(
     _ path: String, options: SQLiteStateStore.Options = SQLiteStateStore.Options(),
-    _ body: (AccountStore) async throws -> R
+    _ body: (Accounts) async throws -> R
 ) async throws -> R {
     let store = try await SQLiteStateStore.open(path: path, options: options)
     do {

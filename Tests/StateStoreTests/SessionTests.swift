@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -12,16 +13,20 @@ import Testing
     ) async throws {
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
-            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
             #expect(try await store.context().session == SessionRow(position: .at(vector)))
             #expect(try await store.context(of: bob).session == SessionRow())
-            let other = try await store.pullContext(principal: alice, session: tablet, presented: nil)
+            let other = try await store.read(alice) {
+                try ContextRule.context(of: &$0, session: tablet, presented: nil)
+            }
             #expect(other.session == SessionRow())
 
             // A backend that holds nothing is not the same as one whose holdings are unknown.
-            try await store.setPosition(.at(CheckpointVector()), principal: alice, session: phone, at: now)
+            try await store.change(alice) {
+                try SessionRules.setPosition(.at(CheckpointVector()), of: phone, at: now, in: &$0)
+            }
             #expect(try await store.context().session.position == .at(CheckpointVector()))
-            try await store.setPosition(.unknown, principal: alice, session: phone, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.unknown, of: phone, at: now, in: &$0) }
             #expect(try await store.context().session.position == .unknown)
         }
     }
@@ -33,20 +38,21 @@ import Testing
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
             func position(_ principal: Principal, _ session: Session) async throws -> Position {
-                try await store.pullContext(principal: principal, session: session, presented: nil).session.position
+                try await store.read(principal) { try ContextRule.context(of: &$0, session: session, presented: nil) }
+                    .session.position
             }
-            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
-            try await store.setPosition(.at(vector), principal: bob, session: phone, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            try await store.change(bob) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
             #expect(try await position(alice, phone) == .at(vector))
-            try await store.setPosition(.unknown, principal: alice, session: tablet, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.unknown, of: tablet, at: now, in: &$0) }
             #expect(try await position(alice, phone) == .unknown)
             #expect(try await position(bob, phone) == .at(vector))
             // Also where that is noted of itself already.
-            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
-            try await store.setPosition(.unknown, principal: alice, session: tablet, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            try await store.change(alice) { try SessionRules.setPosition(.unknown, of: tablet, at: now, in: &$0) }
             #expect(try await position(alice, phone) == .unknown)
-            try await store.setPosition(.at(vector), principal: alice, session: phone, at: now)
-            _ = try await store.raiseGeneration(principal: alice, session: tablet, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) }
             #expect(try await position(alice, phone) == .unknown)
             #expect(try await position(bob, phone) == .at(vector))
         }
@@ -60,7 +66,7 @@ import Testing
             try await store.commit(
                 PullCommit(row: try row(1_000), replica: .new, now: now, position: old))
             #expect(try await position() == .at(old))
-            try await store.confirm(principal: alice, cursor: try cursor(1_000), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(try cursor(1_000), at: now, in: &$0) }
             await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
                 try await store.commit(
                     PullCommit(row: try row(900, parent: 1_000), replica: .existing, now: now, position: new))
@@ -69,7 +75,7 @@ import Testing
             try await store.commit(
                 PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now, position: new))
             #expect(try await position() == .at(new))
-            try await store.confirm(principal: alice, cursor: try cursor(1_001), at: now)
+            try await store.change(alice) { try ReplicaRules.confirm(try cursor(1_001), at: now, in: &$0) }
             try await store.commit(PullCommit(row: try row(1_002, parent: 1_001), replica: .existing, now: now))
             #expect(try await position() == .at(new))
         }
@@ -80,16 +86,19 @@ import Testing
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
             try await store.begin(row(1_000))
-            try await store.setPosition(
-                .at(vector), principal: alice, session: phone, confirming: nil, at: now)
+            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
             #expect(try await store.context(1_000).row?.isConfirmed == false)
-            try await store.setPosition(
-                .unknown, principal: alice, session: phone, confirming: try cursor(1_000), at: now)
+            func confirm(_ value: Int64) async throws {
+                try await store.change(alice) { account in
+                    let replica = try ReplicaRules.confirm(cursor(value), at: now, in: &account)
+                    try SessionRules.setPosition(.unknown, of: phone, syncing: replica, at: now, in: &account)
+                }
+            }
+            try await confirm(1_000)
             let context = try await store.context(1_000)
             #expect(context.row?.isConfirmed == true && context.session.position == .unknown)
             await #expect(throws: StateError.cursorUnknown(try cursor(7))) {
-                try await store.setPosition(
-                    .unknown, principal: alice, session: phone, confirming: try cursor(7), at: now)
+                try await confirm(7)
             }
         }
     }
@@ -100,13 +109,17 @@ import Testing
     ) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            try await store.setPosition(.at(CheckpointVector(["a": "b"])), principal: alice, session: phone, at: now)
-            #expect(try await store.raiseGeneration(principal: alice, session: phone, at: now) == 1)
-            #expect(try await store.raiseGeneration(principal: alice, session: phone, at: now) == 2)
+            try await store.change(alice) {
+                try SessionRules.setPosition(.at(CheckpointVector(["a": "b"])), of: phone, at: now, in: &$0)
+            }
+            #expect(
+                try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) } == 1)
+            #expect(
+                try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) } == 2)
             let context = try await store.context(100)
             #expect(context.session == SessionRow(generation: 2))
             #expect(context.row?.generation == 0)
-            #expect(try await store.raiseGeneration(principal: bob, session: tablet, at: now) == 1)
+            #expect(try await store.change(bob) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) } == 1)
         }
     }
 
@@ -114,7 +127,7 @@ import Testing
     func `a pull that began before a reset is refused and changes nothing`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            _ = try await store.raiseGeneration(principal: alice, session: phone, at: now)
+            _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) }
             await #expect(throws: StateError.generationChanged(current: 1)) {
                 try await store.proceed(row(200, parent: 100, generation: 0))
             }
@@ -130,7 +143,7 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a row keeps the session and generation under which it was made`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.raiseGeneration(principal: alice, session: tablet, at: now)
+            _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) }
             let made = try row(100, session: tablet, generation: 1)
             try await store.begin(made)
             let context = try await store.context(100)
@@ -147,7 +160,7 @@ import Testing
         limits.acceptedInterval = 1_000
         try await backing(limits) { store in
             for (time, expected) in [(now, now), (now + 999, now), (now + 1_000, now + 1_000), (now - 1, now - 1)] {
-                try await store.markAccepted(principal: alice, session: phone, at: time)
+                try await store.change(alice) { try SessionRules.markAccepted(phone, at: time, in: &$0) }
                 #expect(try await store.context().session.acceptedAt == expected)
             }
         }
@@ -161,7 +174,7 @@ import Testing
                     PullCommit(
                         row: row(value, parent: parent), replica: parent == nil ? .new : .existing, now: now,
                         acceptedAt: acceptedAt))
-                try await store.confirm(principal: alice, cursor: cursor(value), at: now)
+                try await store.change(alice) { try ReplicaRules.confirm(cursor(value), at: now, in: &$0) }
             }
             try await commit(100, acceptedAt: nil)
             #expect(try await store.context().session.acceptedAt == nil)
@@ -179,9 +192,11 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            try await store.setPosition(.at(CheckpointVector(["a": "b"])), principal: alice, session: phone, at: now)
+            try await store.change(alice) {
+                try SessionRules.setPosition(.at(CheckpointVector(["a": "b"])), of: phone, at: now, in: &$0)
+            }
             try await store.begin(row(100, of: bob))
-            #expect(try await store.distrust(because: .backend, of: nil, at: 70) == 2)
+            #expect(try await store.commands.distrust(because: .backend, of: nil, at: 70) == 2)
             #expect(try await store.context().session == SessionRow(generation: 1))
             #expect(try await store.context().distrustedAt == 100, "not before the newest cursor of all")
             let context = try await store.context(100, of: bob)
@@ -200,14 +215,14 @@ import Testing
             try await store.begin(row(100))
             try await store.begin(row(200, of: scoped, replica: 2))
             try await store.begin(row(300, of: bob, replica: 3))
-            #expect(try await store.distrust(because: .state, of: alice, at: now) == 2)
+            #expect(try await store.commands.distrust(because: .state, of: alice, at: now) == 2)
             for (cursor, principal) in [(100, alice), (200, scoped)] as [(Int64, Principal)] {
                 let context = try await store.context(cursor, of: principal)
                 #expect(context.distrustedAt == now && context.resyncAt == now && context.session.generation == 1)
             }
             let other = try await store.context(300, of: bob)
             #expect(other.distrustedAt == 0 && other.resyncAt == 0 && other.session.generation == 0)
-            #expect(try await store.distrust(because: .state, of: Principal(rawValue: "nobody"), at: now) == 0)
+            #expect(try await store.commands.distrust(because: .state, of: Principal(rawValue: "nobody"), at: now) == 0)
         }
     }
 }

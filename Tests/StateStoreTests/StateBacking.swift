@@ -17,10 +17,10 @@ import Testing
 struct StateBacking: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Makes an empty store with these limits and passes it to the body.
-    let withStore: @Sendable (StateLimits, @Sendable (any StateStore) async throws -> Void) async throws -> Void
+    let withStore: @Sendable (StateLimits, @Sendable (Accounts) async throws -> Void) async throws -> Void
 
     func callAsFunction(
-        _ limits: StateLimits = StateLimits(), _ body: @Sendable (any StateStore) async throws -> Void
+        _ limits: StateLimits = StateLimits(), _ body: @Sendable (Accounts) async throws -> Void
     ) async throws {
         try await withStore(limits, body)
     }
@@ -38,12 +38,12 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
                 }
             },
             StateBacking(testDescription: "memory") { limits, body in
-                try await body(AccountStore(limits: limits))
+                try await body(Accounts(limits: limits))
             },
             StateBacking(testDescription: "memory, with no room in heads") { limits, body in
                 var limits = limits
                 (limits.headBytes, limits.headChunks) = (1, 1)
-                try await body(AccountStore(limits: limits))
+                try await body(Accounts(limits: limits))
             },
         ] + (PostgresServer.isInstalled ? [postgres] : [])
         + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
@@ -69,7 +69,7 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
     }
 }
 
-extension AccountStore {
+extension Accounts {
     /// A state in memory.
     convenience init(limits: StateLimits = StateLimits()) {
         self.init(MemoryBytes(), limits: limits, needsLeases: true)
@@ -111,7 +111,7 @@ func row(
         session: session, generation: generation, mappingDigest: "m1")
 }
 
-extension StateStore {
+extension Accounts {
     /// The first pull of a new replica.
     func begin(_ row: CursorRow, at time: Instant = now, quarantined: [QuarantinedLine] = []) async throws {
         try await commit(PullCommit(row: row, replica: .new, quarantined: quarantined, now: time))
@@ -119,12 +119,17 @@ extension StateStore {
 
     /// A later pull of a known replica, which presents the parent first.
     func proceed(_ row: CursorRow, at time: Instant = now) async throws {
-        if let parent = row.parent { try await confirm(principal: row.principal, cursor: parent, at: time) }
+        if let parent = row.parent {
+            try await change(row.principal) { try ReplicaRules.confirm(parent, at: time, in: &$0) }
+        }
         try await commit(PullCommit(row: row, replica: .existing, now: time))
     }
 
     /// The context of a pull by Alice's phone.
     func context(_ presented: Int64? = nil, of principal: Principal = alice) async throws -> StoredPullContext {
-        try await pullContext(principal: principal, session: phone, presented: try presented.map(cursor))
+        let presented = try presented.map(cursor)
+        return try await read(principal) {
+            try ContextRule.context(of: &$0, session: phone, presented: presented)
+        }
     }
 }

@@ -54,7 +54,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let (first, second) = (directory + "/a.db", directory + "/b.db")
             var trial = StoreTrial(
-                reference: AccountStore(), other: try await SQLiteStateStore.open(path: first),
+                reference: Accounts(), other: try await SQLiteStateStore.open(path: first),
                 seed: UInt64(seed) + 2_000)
             for _ in 0..<60 { try await trial.step() }
             await trial.other.close()

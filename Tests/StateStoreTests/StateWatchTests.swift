@@ -13,7 +13,7 @@ import Testing
 @Suite struct StateWatchTests {
     /// A store whose events are collected.
     private func withEvents(
-        _ body: (AccountStore, String, @Sendable () -> [StateEvent]) async throws -> Void
+        _ body: (Accounts, String, @Sendable () -> [StateEvent]) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let events = NIOLockedValueBox<[StateEvent]>([])

@@ -17,7 +17,7 @@ import Testing
     func `whatever is done to both, SQLite answers as the store in memory does`(seed: Int) async throws {
         try await withTemporaryDirectory { directory in
             try await withSQLite(directory + "/state.db") { store in
-                var trial = StoreTrial(reference: AccountStore(), other: store, seed: UInt64(seed))
+                var trial = StoreTrial(reference: Accounts(), other: store, seed: UInt64(seed))
                 for _ in 0..<80 { try await trial.step() }
                 #expect(trial.agreed > 1_000)
             }
@@ -28,7 +28,7 @@ import Testing
         .enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"), arguments: 0..<seeds)
     func `whatever is done to both, PostgreSQL answers as the store in memory does`(seed: Int) async throws {
         try await withPostgres(try await postgresOptions()) { store in
-            var trial = StoreTrial(reference: AccountStore(), other: store, seed: UInt64(seed) + 1_000)
+            var trial = StoreTrial(reference: Accounts(), other: store, seed: UInt64(seed) + 1_000)
             for _ in 0..<80 { try await trial.step() }
             #expect(trial.agreed > 1_000)
         }

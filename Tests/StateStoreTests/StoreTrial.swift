@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 import Testing
@@ -9,8 +10,6 @@ import Testing
 ///
 /// Numbers that a store chooses for layers and quarantined entries are its own: those are compared by what they say.
 struct StoreTrial {
-    typealias Store = InspectableStore & JournalAdmin
-
     private static let principals = [
         alice, bob,
         Principal(rawValue: "ca401", origin: Principal.Origin(user: alice.rawValue, scope: "path.id=7")),
@@ -18,18 +17,18 @@ struct StoreTrial {
     private static let sessions = [phone, tablet]
     private static let hour: Int64 = 3_600_000
 
-    let reference: any Store
-    private(set) var other: any Store
+    let reference: Accounts
+    private(set) var other: Accounts
     private var random: SeededGenerator
     private var time = now
     private var newest = now.milliseconds
     private var cursors: [(principal: Principal, cursor: Cursor, replica: ReplicaID)] = []
-    private var journals: [Int64] = []
+    private var journals: [(principal: Principal, id: Int64)] = []
     private(set) var agreed = 0
     /// True if the other store was opened since the last collection: how long its process ran is unknown then.
     private var isOpenedAnew = false
 
-    init(reference: any Store, other: any Store, seed: UInt64) {
+    init(reference: Accounts, other: Accounts, seed: UInt64) {
         (self.reference, self.other) = (reference, other)
         random = SeededGenerator(seed: seed)
     }
@@ -39,7 +38,7 @@ struct StoreTrial {
         case value(T)
         case error(StateError)
 
-        init(_ store: any Store, _ call: (any Store) async throws -> T) async throws {
+        init(_ store: Accounts, _ call: (Accounts) async throws -> T) async throws {
             do { self = .value(try await call(store)) } catch let error as StateError { self = .error(error) }
         }
     }
@@ -47,7 +46,7 @@ struct StoreTrial {
     /// Calls both stores, which must come to the same; nil where that is an error.
     @discardableResult
     private mutating func both<T: Hashable & Sendable>(
-        _ name: String, _ call: (any Store) async throws -> T
+        _ name: String, _ call: (Accounts) async throws -> T
     ) async throws -> T? {
         let (expected, found) = (try await Outcome(reference, call), try await Outcome(other, call))
         try #require(found == expected, "\(name)")
@@ -57,19 +56,45 @@ struct StoreTrial {
     }
 
     /// Goes on with another store, which has a copy of the other one's state but for the positions.
-    mutating func goOn(with store: any Store) async throws {
+    mutating func goOn(with store: Accounts) async throws {
         other = store
         isOpenedAnew = true
         for principal in Self.principals {
             for session in Self.sessions {
-                let known = try await reference.pullContext(principal: principal, session: session, presented: nil)
+                let known = try await reference.read(principal) {
+                    try ContextRule.context(of: &$0, session: session, presented: nil)
+                }
                 guard known.session.position != .unknown else { continue }
-                try await reference.setPosition(.unknown, principal: principal, session: session, at: now)
+                try await reference.change(principal) {
+                    try SessionRules.setPosition(.unknown, of: session, at: now, in: &$0)
+                }
             }
         }
     }
 
-    private mutating func run(_ name: String, _ call: (any Store) async throws -> Void) async throws {
+    /// Changes both by a rule.
+    private mutating func change<T>(
+        _ name: String, _ principal: Principal, _ rule: (inout Account) throws -> T
+    ) async throws {
+        try await run(name) { try await $0.change(principal, rule) }
+    }
+
+    /// Changes both by a rule, whose outcome must be the same.
+    @discardableResult
+    private mutating func changed<T: Hashable & Sendable>(
+        _ name: String, _ principal: Principal, _ rule: (inout Account) throws -> T
+    ) async throws -> T? {
+        try await both(name) { try await $0.change(principal, rule) }
+    }
+
+    /// Asks both.
+    private mutating func seen<T: Hashable & Sendable>(
+        _ name: String, _ principal: Principal, _ rule: (inout Account) throws -> T
+    ) async throws {
+        try await both(name) { try await $0.look(principal, rule) }
+    }
+
+    private mutating func run(_ name: String, _ call: (Accounts) async throws -> Void) async throws {
         try await both(name) { store in
             try await call(store)
             return true
@@ -107,11 +132,11 @@ struct StoreTrial {
         let known = try cursors.isEmpty || chance(4) ? nil : pick(cursors)
         let principal = try known?.principal ?? pick(Self.principals)
         let session = try pick(Self.sessions)
-        let context = try await other.pullContext(
-            principal: principal, session: session, presented: known?.cursor)
+        let context = try await other.read(principal) {
+            try ContextRule.context(of: &$0, session: session, presented: known?.cursor)
+        }
         if let known {
-            try await run("confirm") { [time] in
-                try await $0.confirm(principal: principal, cursor: known.cursor, at: time)
+            try await change("confirm", principal) { [time] in try ReplicaRules.confirm(known.cursor, at: time, in: &$0)
             }
         }
         let isNew = context.row == nil || context.isFork || chance(10)
@@ -133,7 +158,9 @@ struct StoreTrial {
         let hasLedger = !chance(6)
         let acceptedAt = chance(3) ? time : nil
         let result: Bool? = try await both("commit") { [time] store in
-            let before = try await store.pullContext(principal: principal, session: session, presented: known?.cursor)
+            let before = try await store.read(principal) {
+                try ContextRule.context(of: &$0, session: session, presented: known?.cursor)
+            }
             try await store.commit(
                 PullCommit(
                     row: row, replica: isNew ? .new : .existing, quarantined: lines, now: time,
@@ -152,17 +179,18 @@ struct StoreTrial {
         let position: Position = chance(2) ? .unknown : .at(vector)
         switch Int.random(in: 0..<6, using: &random) {
         case 0:
-            try await both("raise") { [time] in
-                try await $0.raiseGeneration(principal: principal, session: session, at: time)
+            try await changed("raise", principal) { [time] in
+                try SessionRules.raiseGeneration(of: session, at: time, in: &$0)
             }
-        case 1: try await both("distrust") { [time] in try await $0.distrust(because: .state, of: nil, at: time) }
+        case 1:
+            try await both("distrust") { [time] in try await $0.commands.distrust(because: .state, of: nil, at: time) }
         case 2:
-            try await run("accepted") { [time] in
-                try await $0.markAccepted(principal: principal, session: session, at: time)
+            try await change("accepted", principal) { [time] in
+                try SessionRules.markAccepted(session, at: time, in: &$0)
             }
         default:
-            try await run("position") { [time] in
-                try await $0.setPosition(position, principal: principal, session: session, at: time)
+            try await change("position", principal) { [time] in
+                try SessionRules.setPosition(position, of: session, at: time, in: &$0)
             }
         }
     }
@@ -178,25 +206,23 @@ struct StoreTrial {
         let (version, life) = (Int.random(in: 1...4, using: &random), Int64.random(in: 1...Self.hour, using: &random))
         switch Int.random(in: 0..<5, using: &random) {
         case 0:
-            try await run("receipt") { [time] in
-                try await $0.saveReceipt(
-                    receipt, principal: principal, digest: digest, at: time, expiresAt: time + life)
+            try await change("receipt", principal) { [time] in
+                try ReceiptRules.save(
+                    .init(receipt: receipt, digest: digest, expiresAt: time + life), at: time, in: &$0)
             }
-        case 1: try await run("drop receipts") { try await $0.dropReceipts(principal: principal) }
+        case 1: try await change("drop receipts", principal) { try ReceiptRules.drop(in: &$0) }
         case 2:
-            try await both("mappings") { [time] in
-                try await $0.saveMappings(mappings, principal: principal, at: time)
-            }
+            try await changed("mappings", principal) { [time] in try IDRules.save(mappings, at: time, in: &$0) }
         case 3:
-            try await both("pushed version") {
-                try await $0.notePushed(version: version, replica: replica, principal: principal)
+            try await changed("pushed version", principal) {
+                try ReplicaRules.notePushed(version, by: replica, in: &$0)
             }
         default:
             let opening = JournalOpening(presented: nil, operations: 9, notes: try notes())
-            let journal = try await both("begin") { [time] in
-                try await $0.beginPush(opening, principal: principal, at: time)
+            let journal = try await changed("begin", principal) { [time] in
+                try JournalRules.begin(opening, at: time, in: &$0)
             }
-            journals += [journal].compactMap { $0 }
+            journals += journal.map { [(principal, $0)] } ?? []
         }
     }
 
@@ -209,7 +235,7 @@ struct StoreTrial {
     }
 
     private mutating func changeJournal() async throws {
-        let journal = journals.isEmpty || chance(9) ? 99 : try pick(journals)
+        let (principal, journal) = journals.isEmpty || chance(9) ? (alice, 99) : try pick(journals)
         var step = JournalStep()
         if chance(2) { step.applied = [Int.random(in: 0...3, using: &random)] }
         if chance(4) { step.rejected = [Int.random(in: 0...3, using: &random)] }
@@ -227,15 +253,25 @@ struct StoreTrial {
             step: step, failure: chance(2) ? .init(code: "push.failed", record: try records().first) : nil,
             unknown: chance(2) ? [0, 1] : [])
         let index = Int.random(in: 0...3, using: &random)
-        let (change, outcome) = (step, closure)
+        let (progress, outcome) = (step, closure)
         switch Int.random(in: 0..<6, using: &random) {
-        case 0...1: try await run("advance") { [time] in try await $0.advance(change, of: journal, at: time) }
-        case 2: try await run("end") { [time] in try await $0.endPush(end, of: journal, at: time) }
-        case 3: try await run("close") { [time] in try await $0.closeJournal(journal, with: outcome, at: time) }
-        case 4: try await run("give up") { try await $0.giveUp(index, of: journal) }
+        case 0...1:
+            try await change("advance", principal) { [time] in
+                try JournalRules.advance(progress, of: journal, at: time, in: &$0)
+            }
+        case 2:
+            try await change("end", principal) { [time] in try JournalRules.end(end, of: journal, at: time, in: &$0) }
+        case 3:
+            try await change("close", principal) { [time] in
+                try JournalRules.close(journal, with: outcome, at: time, in: &$0)
+            }
+        case 4:
+            try await change("give up", principal) { try JournalRules.giveUp(index, of: journal, in: &$0) }
         default:
             try await both("count try") { [time] in
-                let (tries, since) = try await $0.countTry(of: journal, at: time)
+                let (tries, since) = try await $0.change(principal) {
+                    try JournalRules.countTry(of: journal, at: time, in: &$0)
+                }
                 return [Int64(tries), since.milliseconds]
             }
         }
@@ -254,28 +290,39 @@ struct StoreTrial {
         switch Int.random(in: 0..<7, using: &random) {
         case 0:
             try await both("quarantined") { [time] in
-                try await $0.quarantine(pushes, of: principal, limit: 4, at: time).count
+                try await $0.change(principal) { try QuarantineRules.add(pushes, limit: 4, at: time, in: &$0) }.count
             }
-        case 1: try await run("take back") { try await $0.removeQuarantined(keys, of: principal) }
+        case 1:
+            try await change("take back", principal) { try QuarantineRules.remove(keys, in: &$0) }
         case 2:
             try await both("retry") { [time] in
-                try await $0.scheduleRetries(nil, of: principal, at: time).count
+                try await $0.commands.scheduleRetries(nil, of: principal, at: time).count
             }
-        case 3: try await both("try") { [time] in try await $0.countTry(ofQuarantined: $0.push(index), at: time) }
+        case 3:
+            try await changed("try", principal) { [time] in
+                try QuarantineRules.countTry(of: keys[0], at: time, in: &$0)
+            }
         case 4:
-            try await run("again") { [time] in
-                try await $0.quarantineAgain($0.push(index), reason: reason, at: time)
+            try await change("again", principal) { [time] in
+                try QuarantineRules.refuseAgain(keys[0], reason: reason, at: time, in: &$0)
             }
         case 5:
             let type = try pick(["A", "B", "C"])
             try await both("drop") { store in
-                let lines = try await store.quarantinedLines(of: nil, after: 0, limit: 99)
+                let lines = try await store.inspection.quarantinedLines(of: nil, after: 0, limit: 99)
                     .filter { $0.line.type == type }.map(\.id)
-                return [try await store.dropPushes([store.push(index)]).count, try await store.dropLines(lines).count]
+                return [
+                    try await store.commands.dropPushes(
+                        Array(
+                            store.inspection.quarantinedPushes(of: nil, after: 0, limit: 99).map(\.id).dropFirst(index)
+                                .prefix(1))
+                    ).count,
+                    try await store.commands.dropLines(lines).count,
+                ]
             }
         default:
-            try await run("refusals") { [time] in
-                try await $0.noteRefusals(refused, of: principal, replica: replica, result: "push refused", at: time)
+            try await change("refusals", principal) { [time] in
+                try RefusalRules.note(refused, replica: replica, result: "push refused", at: time, in: &$0)
             }
         }
     }
@@ -286,12 +333,13 @@ struct StoreTrial {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: try await both("begin notes") { try await $0.beginNotes(of: principal) }
         case 1: try await run("drop notes") { try await $0.dropNotes(of: principal, after: sequence) }
-        default: try await run("notes") { [time] in try await $0.note(notes, principal: principal, at: time) }
+        default:
+            try await change("notes", principal) { [time] in try NoteRules.write(notes, at: time, in: &$0) }
         }
     }
 
     private mutating func changeReplica() async throws {
-        guard let replica = cursors.randomElement(using: &random)?.replica else { return }
+        guard let (principal, _, replica) = cursors.randomElement(using: &random) else { return }
         let pending = try records().map { PendingRedelivery(table: $0.table, id: $0.id == "a" ? "a" : "b") }
         let kind = DeviceTrouble.Kind.allCases.randomElement(using: &random) ?? .pull
         let count = Int.random(in: 0...3, using: &random)
@@ -299,22 +347,33 @@ struct StoreTrial {
         switch Int.random(in: 0..<15, using: &random) {
         case 12...13:
             try await both("trouble") { [time] store in
-                let noted = try await store.noteTrouble(
-                    kind, code: code, count: count, since: time, of: replica, at: time)
+                let noted = try await store.change(principal) {
+                    try TroubleRules.note(
+                        DeviceTrouble(
+                            replica: replica, principal: principal, kind: kind, count: count, since: time, lastAt: time,
+                            code: code), in: &$0)
+                }
                 return [noted?.before, noted?.after]
             }
-        case 14: try await both("end troubles") { try await $0.endTroubles([kind, .push], of: replica) }
-        case 0: try await both("forget") { try await $0.forget(replica: replica) }
-        case 1: try await run("resync") { [time] in try await $0.resync(replica: replica, at: time) }
-        case 2: try await run("accept") { [time] in try await $0.acceptDeletions(replica: replica, at: time) }
-        case 3...6:
-            try await run("redeliver") { [time] in
-                try await $0.scheduleRedelivery(pending, to: replica, at: time)
+        case 14:
+            try await changed("end troubles", principal) { try TroubleRules.end([kind, .push], of: replica, in: &$0) }
+        case 0:
+            try await changed("forget", principal) { try ReplicaRules.forget(replica, at: now, in: &$0) }
+        case 1:
+            try await change("resync", principal) { [time] in try ReplicaRules.resync(replica, at: time, in: &$0) }
+        case 2:
+            try await change("accept", principal) { [time] in
+                try ReplicaRules.acceptDeletions(of: replica, at: time, in: &$0)
             }
-        case 7...8: try await run("drop redeliveries") { try await $0.dropRedeliveries(pending, of: replica) }
+        case 3...6:
+            try await change("redeliver", principal) { [time] in
+                try RedeliveryRules.schedule(pending, to: replica, at: time, in: &$0)
+            }
+        case 7...8:
+            try await change("drop redeliveries", principal) { try RedeliveryRules.drop(pending, of: replica, in: &$0) }
         default:
-            try await run("touch") { [time] in
-                try await $0.touch(replica: replica, result: "pull", at: time)
+            try await change("touch", principal) { [time] in
+                try ReplicaRules.touch(replica, result: "pull", at: time, in: &$0)
             }
         }
     }
@@ -337,31 +396,37 @@ extension StoreTrial {
             repeats: Int.random(in: 0...3, using: &random), pushes: Int.random(in: 0...3, using: &random),
             time: Int64.random(in: 0...2, using: &random) * Self.hour)
         try await both("stuck") { [time] in
-            try await $0.stuckDevices(by: rule, since: time - 2 * Self.hour, limit: 9)
+            try await $0.inspection.stuckDevices(by: rule, since: time - 2 * Self.hour, limit: 9)
         }
-        try await both("replicas") { try await $0.replicas(of: nil, after: nil, limit: 99) }
+        try await both("replicas") { try await $0.inspection.replicas(of: nil, after: nil, limit: 99) }
         // All devices are in the order of the hours that are stored.
         try await both("what was deferred") {
             try await $0.storeDeferred()
             return true
         }
-        try await both("by contact") { try await $0.replicasByContact(of: nil, after: nil, limit: 99) }
+        try await both("by contact") { try await $0.inspection.replicasByContact(of: nil, after: nil, limit: 99) }
     }
 
     private mutating func compare() async throws {
         try await comparePushes()
         for principal in Self.principals {
-            try await both("notes of \(principal)") { [time] in
-                try await $0.pushNotes(of: principal, after: 3, madeSince: time - Self.hour, limit: 50)
+            try await seen("notes of \(principal)", principal) { [time] in
+                try NoteRules.notes(after: 3, madeSince: time - Self.hour, limit: 50, of: &$0)
             }
-            try await both("kinds") { try await $0.quarantinedKinds(of: principal) }
-            try await both("retries") { try await $0.scheduledRetries(of: principal, limit: 9).map(\.push) }
-            try await both("mappings") { try await $0.idMappings(of: principal, after: 0, limit: 99) }
-            try await both("refusals") { try await Set($0.refusals(of: principal, limit: 99)) }
-            try await both("journals") { try await $0.openJournals(of: principal).map(\.inFlight) }
-            try await both("receipt") { [time] in try await $0.receipt(principal: principal, digest: "d1", at: time) }
+            try await seen("kinds", principal) { try QuarantineRules.kinds(of: &$0) }
+            try await both("retries") {
+                try await $0.read(principal) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.map(\.push)
+            }
+            try await seen("mappings", principal) { try IDRules.mappings(after: 0, limit: 99, of: &$0) }
+            try await both("refusals") { try await Set($0.read(principal) { try RefusalRules.newest(99, in: &$0) }) }
+            try await both("journals") {
+                try await $0.read(principal) { try JournalRules.openJournals(of: &$0) }.map(\.inFlight)
+            }
+            try await seen("receipt", principal) { [time] in try ReceiptRules.receipt("d1", at: time, of: &$0) }
             try await both("ledgers") { store in
-                try await store.ledgers(of: principal).map { [$0.deltas.count, $0.undos.count, $0.version] }
+                try await store.read(principal) { try ReplicaRules.ledgers(of: &$0) }.map {
+                    [$0.deltas.count, $0.undos.count, $0.version]
+                }
             }
         }
         try await compareDevices()
@@ -369,9 +434,9 @@ extension StoreTrial {
     }
 
     private mutating func comparePushes() async throws {
-        try await both("all journals") { try await $0.journals(of: nil, after: 0, limit: 99) }
+        try await both("all journals") { try await $0.inspection.journals(of: nil, after: 0, limit: 99) }
         try await both("all pushes") { store in
-            try await store.quarantinedPushes(of: nil, after: 0, limit: 99).map { push in
+            try await store.inspection.quarantinedPushes(of: nil, after: 0, limit: 99).map { push in
                 var push = push
                 push.id = 0
                 return push
@@ -379,43 +444,46 @@ extension StoreTrial {
         }
         try await both("all lines") { store in
             try await Set(
-                store.quarantinedLines(of: nil, after: 0, limit: 99).map { line in
+                store.inspection.quarantinedLines(of: nil, after: 0, limit: 99).map { line in
                     var line = line
                     line.id = 0
                     return line
                 })
         }
-        try await both("versions") { try await $0.schemaVersions(ofLast: 99) }
+        try await both("versions") { try await $0.inspection.schemaVersions(ofLast: 99) }
         try await both("newest") { try await $0.newestCursor() }
-        try await both("line counts") { try await $0.quarantineCounts() }
-        try await both("digests") { try await $0.principals(beginningWith: "a", limit: 9) }
+        try await both("line counts") { try await $0.inspection.quarantineCounts() }
+        try await both("digests") { try await $0.inspection.principals(beginningWith: "a", limit: 9) }
         for record in try records() {
-            try await both("note") { try await $0.pushNote(of: alice, table: record.table, id: record.id) }
-            try await both("given up \(record)") { try await $0.wasGivenUp(record, of: alice) }
-            try await both("refusal of \(record)") { try await $0.refusal(of: alice, key: record) }
-            try await both("ids of \(record)") {
-                try await $0.idMappings(of: alice, table: record.table, id: record.id)
+            try await seen("note", alice) {
+                try NoteRules.note(of: PushedRecordKey(table: record.table, id: record.id), in: &$0)
             }
-            try await both("mapped") { try await $0.mappedIDs(["1", "2"], in: record.table, of: alice) }
-            try await both("more notes") { try await $0.hasMorePushNotes(than: 2, of: alice, after: 3) }
+            try await seen("given up \(record)", alice) { try JournalRules.wasGivenUp(record, of: &$0) }
+            try await seen("refusal of \(record)", alice) { try RefusalRules.refusal(of: record, in: &$0) }
+            try await seen("ids of \(record)", alice) {
+                try IDRules.mappings(with: record.id, in: record.table, of: &$0)
+            }
+            try await seen("mapped", alice) { try IDRules.mapped(["1", "2"], in: record.table, of: &$0) }
         }
     }
 
     private mutating func compareCursors() async throws {
         for known in cursors.shuffled(using: &random).prefix(4) {
-            try await both("redeliveries") {
-                try await $0.redeliveries(of: known.replica, at: known.cursor, limit: 9)
+            try await seen("redeliveries", known.principal) {
+                try RedeliveryRules.pending(for: known.replica, at: known.cursor, limit: 9, of: &$0)
             }
             try await both("view of \(known.cursor)") { store in
-                let ledger = try await store.pullContext(
-                    principal: known.principal, session: phone, presented: known.cursor
-                ).ledger
-                return try await ledger.asyncMap { try await store.view($0) }
+                let ledger = try await store.read(known.principal) {
+                    try ContextRule.context(of: &$0, session: phone, presented: known.cursor)
+                }.ledger
+                guard let ledger else { return Entries?.none }
+                return try await store.view(ledger)
             }
             for principal in [known.principal, alice] {
                 try await both("context of \(known.cursor)") { store in
-                    var context = try await store.pullContext(
-                        principal: principal, session: phone, presented: known.cursor)
+                    var context = try await store.read(principal) {
+                        try ContextRule.context(of: &$0, session: phone, presented: known.cursor)
+                    }
                     // Layers and journals have numbers of the store's own.
                     context.ledger?.deltas = []
                     context.ledger?.undos = []
@@ -427,20 +495,5 @@ extension StoreTrial {
                 }
             }
         }
-    }
-}
-
-extension QuarantineAdmin {
-    /// The number of one of the entries, or one that is nobody's.
-    fileprivate func push(_ index: Int) async throws -> Int64 {
-        let entries = try await quarantinedPushes(of: nil, after: 0, limit: 99)
-        return index < entries.count ? entries[index].id : 0
-    }
-}
-
-extension Optional {
-    fileprivate func asyncMap<T>(_ body: (Wrapped) async throws -> T) async rethrows -> T? {
-        if let self { return try await body(self) }
-        return nil
     }
 }

@@ -76,7 +76,8 @@ enum ImportTable {
         ],
 
         "Gateway": [
-            "Backend", "CMalloc", "Crypto", "Curl", "Deduplication", "DequeModule", "GatewayConfig", "HTTPTypes",
+            "Accounts", "Backend", "CMalloc", "Crypto", "Curl", "Deduplication", "DequeModule", "GatewayConfig",
+            "HTTPTypes",
             "JSONBytes", "JWTKit", "Ledger", "LineProjection", "Logging", "NIOConcurrencyHelpers", "NIOCore",
             "NIOPosix", "StateStore", "SyncMachines", "SyncModel", "Telemetry", "WatermelonWire",
         ],

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import Logging
 import StateStore
@@ -11,7 +12,8 @@ import SyncModel
 ///
 /// A failure to record is ignored: a sync ends as it ends.
 struct DeviceWatch: Sendable {
-    let store: any StateStore
+    let store: Accounts
+    let principal: Principal
     let rule: StuckRule
     let logger: Logger
 
@@ -43,8 +45,7 @@ struct DeviceWatch: Sendable {
     func began(_ replica: ReplicaID, _ row: FirstSyncs.Row, at now: Instant) async {
         guard row.times >= Self.suspicious else { return }
         // Each first sync makes a replica of its own, and the newest one stands for all.
-        let noted = try? await store.noteTrouble(
-            .firstSync, code: "", count: row.times, since: row.since, of: replica, at: now)
+        let noted = await note(.firstSync, count: row.times, since: row.since, of: replica, at: now)
         guard let after = noted?.after, rule.isMet(by: after), row.isNews,
             row.times == max(Self.suspicious, rule.repeats)
         else { return }
@@ -54,7 +55,7 @@ struct DeviceWatch: Sendable {
     /// Deletes what is recorded of a replica that gets on.
     func end(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async {
         guard !kinds.isEmpty else { return }
-        let ended = (try? await store.endTroubles(kinds, of: replica)) ?? []
+        let ended = (try? await store.change(principal) { try TroubleRules.end(kinds, of: replica, in: &$0) }) ?? []
         for trouble in ended where rule.isMet(by: trouble) {
             logger.notice(
                 "a device is not stuck any more",
@@ -68,12 +69,19 @@ struct DeviceWatch: Sendable {
     private func note(
         _ kind: DeviceTrouble.Kind, code: String, of replica: ReplicaID, at now: Instant
     ) async {
-        guard
-            let (before, after) = try? await store.noteTrouble(
-                kind, code: code, count: 1, since: now, of: replica, at: now),
+        guard let (before, after) = await note(kind, code: code, count: 1, since: now, of: replica, at: now),
             rule.isMet(by: after), before.map({ !rule.isMet(by: $0) }) ?? true
         else { return }
         log(after)
+    }
+
+    private func note(
+        _ kind: DeviceTrouble.Kind, code: String = "", count: Int, since: Instant, of replica: ReplicaID,
+        at now: Instant
+    ) async -> (before: DeviceTrouble?, after: DeviceTrouble)? {
+        let trouble = DeviceTrouble(
+            replica: replica, principal: principal, kind: kind, count: count, since: since, lastAt: now, code: code)
+        return try? await store.change(principal) { try TroubleRules.note(trouble, in: &$0) }
     }
 
     private func log(_ trouble: DeviceTrouble) {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import LineProjection
 import NIOConcurrencyHelpers
 import StateStore
@@ -19,12 +20,12 @@ final class IDCache: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    private let store: any StateStore
+    private let store: Accounts
     private let tables: [String: Int]
     private let key: SipHash.Key
     private let maximumBytes: Int
 
-    init(store: any StateStore, schema: Schema, key: SipHash.Key, maximumBytes: Int = IDCache.maximumBytes) {
+    init(store: Accounts, schema: Schema, key: SipHash.Key, maximumBytes: Int = IDCache.maximumBytes) {
         self.store = store
         self.key = key
         self.maximumBytes = maximumBytes
@@ -37,7 +38,9 @@ final class IDCache: Sendable {
         var ids = known(principal) ?? PrincipalIDs(key: key)
         guard ids.sequence < sequence else { return ids }
         while true {
-            let stored = try await store.idMappings(of: principal, after: ids.sequence, limit: Self.page)
+            let stored = try await store.read(principal) {
+                try IDRules.mappings(after: ids.sequence, limit: Self.page, of: &$0)
+            }
             for mapping in stored { ids.take(mapping, tables) }
             if stored.count < Self.page { break }
         }
@@ -48,10 +51,8 @@ final class IDCache: Sendable {
     /// Returns all mappings of a principal up to now; nil if there are none.
     func newest(of principal: Principal) async throws -> PrincipalIDs? {
         let known = known(principal)?.sequence ?? 0
-        guard let next = try await store.idMappings(of: principal, after: known, limit: 1).first else {
-            return try await ids(of: principal, upTo: known)
-        }
-        return try await ids(of: principal, upTo: next.sequence)
+        let next = try await store.read(principal) { try IDRules.mappings(after: known, limit: 1, of: &$0) }.first
+        return try await ids(of: principal, upTo: next?.sequence ?? known)
     }
 
     private func known(_ principal: Principal) -> PrincipalIDs? {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 
@@ -56,6 +57,8 @@ struct Acceptance {
 
     private mutating func confirm() async throws {
         guard let cursor = unconfirmed.take() else { return }
-        try await services.store.confirm(principal: identity.principal, cursor: cursor, at: services.clock.now)
+        try await services.store.change(identity.principal) {
+            try ReplicaRules.confirm(cursor, at: services.clock.now, in: &$0)
+        }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
@@ -21,13 +22,13 @@ final class LeaseKeeper: Sendable {
     let lease: Lease
     /// True if calls of an earlier holder may still arrive at the backend, so that its position cannot be relied on.
     let distrustsPosition: Bool
-    private let store: any StateStore
+    private let store: Accounts
     private let clock: any WallClock
     private let lifetime: Int64
     private let state: NIOLockedValueBox<State>
 
     init(
-        _ lease: Lease, takenAt: Int64, distrustsPosition: Bool, lifetime: Int64, store: any StateStore,
+        _ lease: Lease, takenAt: Int64, distrustsPosition: Bool, lifetime: Int64, store: Accounts,
         clock: any WallClock
     ) {
         self.lease = lease

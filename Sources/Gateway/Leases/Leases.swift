@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import Logging
 import NIOConcurrencyHelpers
@@ -28,7 +29,7 @@ final class Leases: Sendable {
 
     /// The name of this gateway among the holders of leases.
     let holder: String
-    private let store: any StateStore
+    private let store: Accounts
     private let clock: any WallClock
     private let random: Randomness
     private let lifetime: Int64
@@ -36,7 +37,7 @@ final class Leases: Sendable {
     private let longestWait: Int64
     private let counted = NIOLockedValueBox(Counts())
 
-    init(configuration: Configuration, store: any StateStore, ports: GatewayPorts) {
+    init(configuration: Configuration, store: Accounts, ports: GatewayPorts) {
         self.store = store
         clock = ports.clock
         random = ports.random
@@ -116,11 +117,10 @@ final class Leases: Sendable {
         var isWaiting = false
         while true {
             let asked = clock.uptime
-            let (context, answer) = try await store.pullContext(
-                principal: identity.principal, session: identity.session, presented: cursor,
-                taking: LeaseRequest(
+            let (context, answer) = try await store.take(
+                LeaseRequest(
                     holder: holder, lifetime: lifetime, callTimeout: callTimeout, now: clock.now,
-                    records: records))
+                    records: records), of: identity.principal, session: identity.session, presented: cursor)
             switch answer {
             case .taken(let lease, let other, let distrust):
                 if let other { log(takeoverFrom: other, logger) }

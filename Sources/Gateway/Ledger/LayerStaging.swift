@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
@@ -14,14 +15,14 @@ final class LayerStaging: Sendable {
         var failure: (any Error)?
     }
 
-    private let store: any StateStore
+    private let store: Accounts
     private let clock: any WallClock
     private let state = NIOLockedValueBox(State())
     private let batches = AsyncStream.makeStream(of: [LedgerChunk].self)
     /// Yields an element for every staged batch, and ends when no more will be staged.
     private let staged = AsyncStream.makeStream(of: Void.self)
 
-    init(store: any StateStore, clock: any WallClock) {
+    init(store: Accounts, clock: any WallClock) {
         self.store = store
         self.clock = clock
     }

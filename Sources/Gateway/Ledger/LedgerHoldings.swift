@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Ledger
 import LineProjection
 import StateStore
@@ -8,7 +9,7 @@ import SyncModel
 
 /// Finds out which records a device holds, from the ledger of one of its cursors.
 struct LedgerHoldings {
-    let store: any StateStore
+    let store: Accounts
     let schema: Schema
     let key: SipHash.Key
 
@@ -39,7 +40,7 @@ struct LedgerHoldings {
     ) async throws -> Set<String> {
         guard table.isLedgered, !ids.isEmpty else { return [] }
         var view = try LedgerView(
-            source: StoreLedgerSource(store: store), ledgers: ledgers.map(\.layers), isUnion: ledgers.count > 1,
+            source: store.chunkReader, ledgers: ledgers.map(\.layers), isUnion: ledgers.count > 1,
             table: table.name, shape: LedgerShape(table: table), key: key)
         var found: Set<String> = []
         for (hash, id) in ids.map({ (IDHash(id: $0, key: key), $0) }).sorted(by: { $0.0 < $1.0 }) {

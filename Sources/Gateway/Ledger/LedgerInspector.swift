@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Accounts
 package import GatewayConfig
 import Ledger
 package import LineProjection
@@ -11,13 +12,13 @@ package import SyncModel
 ///
 /// The ledger knows records by keyed digests of their ids, so this needs the configuration's `[identity] key`.
 package struct LedgerInspector: Sendable {
-    private let store: any InspectableStore
+    private let store: Accounts
     private let schema: Schema
     /// The key with which ids are hashed under this configuration.
     package let key: SipHash.Key
 
     /// Creates an inspector of the state that a gateway with this configuration keeps.
-    package init(configuration: Configuration, store: any InspectableStore) {
+    package init(configuration: Configuration, store: Accounts) {
         self.store = store
         schema = configuration.schema
         key = KeyedDigest(key: configuration.identity.key.bytes).hashKey
@@ -32,28 +33,32 @@ package struct LedgerInspector: Sendable {
             cursor: row?.cursor, confirmed: replica.tip, hasLedger: table.isLedgered && outline?.base != nil,
             isExact: outline?.isExact ?? false)
         if let outline, finding.hasLedger {
-            let cursors = try await store.cursors(of: outline)
             let hash = IDHash(id: id, key: key)
             for layer in outline.layers {
                 guard let (entry, shape) = try await entry(hash, in: layer, table.name) else { continue }
                 finding.sights.append(
                     .init(
-                        origin: Self.origin(of: layer, in: outline, cursors[layer]), entry: entry,
+                        origin: Self.origin(of: layer, in: outline), entry: entry,
                         hasPresentShape: Self.fits(shape, table)))
             }
             if let first = finding.sights.first, first.hasPresentShape {
                 finding.parents = try await parents(of: first.entry, table, outline)
             }
         }
-        finding.mappings = try await store.idMappings(of: replica.principal, table: table.name, id: id)
+        finding.mappings = try await store.read(replica.principal) {
+            try IDRules.mappings(with: id, in: table.name, of: &$0)
+        }
         finding.isKept = finding.mappings.contains {
             row?.ids.kept.contains(VisibleIDs.Entry(table: table.name, id: $0.mapping.backendID)) ?? false
         }
-        finding.note = try await store.pushNote(of: replica.principal, table: table.name, id: id)
+        finding.note = try await store.read(replica.principal) {
+            try NoteRules.note(of: PushedRecordKey(table: table.name, id: id), in: &$0)
+        }
         finding.isNoteNew = finding.note.map { $0.sequence > row?.noted ?? 0 } ?? false
-        finding.refusal = try await store.refusal(
-            of: replica.principal, key: PushedRecordKey(table: table.name, id: id))
-        for entry in try await store.quarantined(limit: 10_000) where entry.line.table == table.name {
+        finding.refusal = try await store.read(replica.principal) {
+            try RefusalRules.refusal(of: PushedRecordKey(table: table.name, id: id), in: &$0)
+        }
+        for entry in try await store.inspection.quarantined(limit: 10_000) where entry.line.table == table.name {
             if entry.line.id == id { finding.quarantined.append(entry) }
             if entry.line.id == nil { finding.unreadable += 1 }
         }
@@ -66,8 +71,9 @@ package struct LedgerInspector: Sendable {
         let session = Session(rawValue: "inspection")
         var found: (row: CursorRow?, outline: LedgerOutline?)
         for cursor in [replica.newest, replica.tip].compactMap({ $0 }) {
-            let context = try await store.pullContext(
-                principal: replica.principal, session: session, presented: cursor)
+            let context = try await store.read(replica.principal) {
+                try ContextRule.context(of: &$0, session: session, presented: cursor)
+            }
             guard let row = context.row else { continue }
             found = (row, context.ledger)
             // A newest cursor that was not made from the tip belongs to an answer that was lost.
@@ -77,10 +83,10 @@ package struct LedgerInspector: Sendable {
     }
 
     private static func origin(
-        of layer: LayerID, in outline: LedgerOutline, _ cursor: Cursor?
+        of layer: LedgerLayer, in outline: LedgerOutline
     ) -> RecordFinding.Sight.Origin {
-        guard let cursor, layer != outline.base else { return .base(cursor) }
-        return outline.undos.contains(layer) ? .before(cursor) : .cursor(cursor)
+        guard layer.id != outline.base?.id else { return .base(layer.cursor) }
+        return outline.undos.contains(layer) ? .before(layer.cursor) : .cursor(layer.cursor)
     }
 
     /// Returns true if entries of a shape fit the table's links and feeds.
@@ -89,9 +95,9 @@ package struct LedgerInspector: Sendable {
     }
 
     private func entry(
-        _ hash: IDHash, in layer: LayerID, _ table: String
+        _ hash: IDHash, in layer: LedgerLayer, _ table: String
     ) async throws -> (LedgerEntry, LedgerShape)? {
-        guard let stored = try await store.ledgerChunk(layer: layer, table: table, holding: hash) else { return nil }
+        guard let stored = try await store.chunkReader.chunk(holding: hash, in: table, of: layer) else { return nil }
         var reader = try LedgerChunkReader(stored.chunk.bytes)
         while try reader.next() {
             if reader.hash(key) == hash { return (reader.entry(key), reader.shape) }
@@ -125,7 +131,7 @@ package struct LedgerInspector: Sendable {
         for layer in outline.layers {
             var last: IDHash?
             while true {
-                let chunks = try await store.ledgerChunks(layer: layer, table: table, after: last, limit: 512)
+                let chunks = try await store.chunkReader.chunks(after: last, in: table, of: layer, limit: 512)
                 for stored in chunks {
                     var reader = try LedgerChunkReader(stored.chunk.bytes)
                     while try reader.next() {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Deduplication
 import GatewayConfig
 import Ledger
@@ -79,7 +80,7 @@ struct CheckRunner {
         let projection = scope.projection
         var input = LedgerDiffInput(
             plan: plan, schema: projection.schema, schemaVersion: projection.schemaVersion,
-            order: projection.tableOrder, types: scope.query.ledgered, source: StoreLedgerSource(store: scope.store),
+            order: projection.tableOrder, types: scope.query.ledgered, source: scope.store.chunkReader,
             key: scope.services.hashKey)
         input.signs = stream.spooler.signs
         do {

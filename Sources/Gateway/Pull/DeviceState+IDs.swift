@@ -85,7 +85,7 @@ extension DeviceState {
         var news = News()
         var sequence = first
         while sequence < last {
-            let stored = try await scope.store.idMappings(of: scope.query.principal, after: sequence, limit: Self.page)
+            let stored = try await scope.read { try IDRules.mappings(after: sequence, limit: Self.page, of: &$0) }
             let new = stored.filter { $0.sequence <= last }
             for (name, mappings) in Dictionary(grouping: new, by: \.mapping.table) {
                 guard let table = schema.table(named: name) else { continue }
@@ -135,7 +135,7 @@ extension DeviceState {
         }
         guard scope.schema.tables.contains(where: \.makesIDs) else { return .done }
         // A push has ended meanwhile, and may have created a record whose id is unknown.
-        let open = try await scope.store.openJournals(of: scope.query.principal)
+        let open = try await scope.read { try JournalRules.openJournals(of: &$0) }
         guard !open.contains(where: { $0.inFlight.contains(where: \.makesID) }) else { return .idsChanged }
         if !spooler.idMappings.isEmpty { try await saveReportedIDs(spooler) }
         return .done
@@ -150,14 +150,14 @@ extension DeviceState {
         }
         // Only ids of records that the caller has pushed: no other user decides which ids its records have.
         let believed = try await withoutStreamed(
-            scope.store.unmappedPushes(Array(reported.values), of: scope.query.principal))
+            scope.read { try IDRules.unmapped(Array(reported.values), of: &$0) })
         if spooler.counts.idMappings > spooler.idMappings.count {
             scope.logger.warning(
                 "more lines about ids came than are looked at in one pull",
                 metadata: ["code": "pull.too_many_idmaps", "lines": "\(spooler.counts.idMappings)"])
         }
         guard !believed.isEmpty else { return }
-        _ = try await scope.store.saveMappings(believed, principal: scope.query.principal, at: scope.now)
+        _ = try await scope.change { try IDRules.save(believed, at: scope.now, in: &$0) }
         scope.logger.info("the stream has told ids of pushed records", metadata: ["records": "\(believed.count)"])
     }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Deduplication
 import GatewayConfig
 import Ledger
@@ -42,9 +43,9 @@ extension DeviceState {
     func hasTooManyNotes(sequence: Int64) async throws -> Bool {
         let limit = Self.maximumNotes
         // Each note has a sequence of its own, but many may be about the same record.
-        guard scope.keepsLedgers, let row, sequence - row.noted > limit,
-            try await scope.store.hasMorePushNotes(than: limit, of: scope.query.principal, after: row.noted)
-        else { return false }
+        guard scope.keepsLedgers, let row, sequence - row.noted > limit else { return false }
+        let notes = try await scope.read { try NoteRules.notes(after: row.noted, limit: limit + 1, of: &$0) }
+        guard notes.count > limit else { return false }
         scope.logger.notice(
             "more records were pushed since the cursor than can be kept in mind: everything is compared",
             metadata: ["code": "ledger.too_many_notes", "limit": "\(limit)", "replica": "\(row.replica)"])
@@ -57,8 +58,8 @@ extension DeviceState {
     ///   compacted a ledger during this one.
     mutating func passOver(_ error: LedgerError) async throws {
         for outline in consulted + (outline.map { [$0] } ?? []) {
-            let now = try await scope.store.ledger(of: outline.replica)
-            guard now.map({ outline.isCurrent($0) }) == true else { throw StateError.ledgerChanged }
+            let now = try await scope.read { try ReplicaRules.ledger(of: outline.replica, in: &$0) }
+            guard now?.version == outline.version else { throw StateError.ledgerChanged }
         }
         guard !skipsDamage else { throw error }
         skipsDamage = true
@@ -79,7 +80,7 @@ extension DeviceState {
         var input = LedgerDiffInput(
             plan: plan, schema: scope.projection.schema, schemaVersion: scope.projection.schemaVersion,
             order: scope.projection.tableOrder,
-            types: scope.keepsLedgers ? scope.query.ledgered : [:], source: StoreLedgerSource(store: scope.store),
+            types: scope.keepsLedgers ? scope.query.ledgered : [:], source: scope.store.chunkReader,
             key: scope.services.hashKey)
         input.chunkBytes = scope.services.tuning.chunkBytes
         input.signs = signs
@@ -94,7 +95,7 @@ extension DeviceState {
         guard scope.keepsLedgers, !plan.isFirst else { return input }
         var outlines = plan.basis == .cursor ? [outline].compactMap(\.self) : []
         if plan.basis == .principal {
-            outlines = try await scope.store.ledgers(of: scope.query.principal)
+            outlines = try await scope.read { try ReplicaRules.ledgers(of: &$0) }
             for outline in outlines { ledgersRead[outline.replica] = outline.version }
         }
         let limit = Self.maximumNotes
@@ -109,8 +110,9 @@ extension DeviceState {
         }
         let settle = scope.services.configuration.ledger.settle.milliseconds
         if settle > 0, plan.basis == .cursor, plan.isExact, !plan.compared.isEmpty {
-            input.unsettled = try await scope.store.pushNotes(
-                of: scope.query.principal, after: 0, madeSince: input.now - settle, limit: limit)
+            input.unsettled = try await scope.read {
+                try NoteRules.notes(after: 0, madeSince: input.now - settle, limit: limit, of: &$0)
+            }
         }
         return input
     }
@@ -128,50 +130,38 @@ extension DeviceState {
         while !layers.isEmpty, bytes < Self.preloadedBytes {
             let some = Array(layers.prefix(Self.preloadedLayers))
             layers = layers.dropFirst(some.count)
-            let small = try await scope.store.ledgerChunks(of: some, limit: Self.preloadedChunks).chunks
+            let small = try await scope.store.chunkReader.chunks(
+                of: some.filter { $0.chunkCount <= Self.preloadedChunks })
             input.preloaded.merge(small) { $1 }
             bytes += small.values.joined().reduce(0) { $0 + $1.bytes.count }
         }
         guard noteLimit > 0 else { return [] }
-        return try await scope.store.pushNotes(
-            of: scope.query.principal, after: row?.noted ?? 0, limit: noteLimit)
+        return try await scope.read { try NoteRules.notes(after: row?.noted ?? 0, limit: noteLimit, of: &$0) }
     }
 
     /// Merges the layers that were added to the replica's ledger into its base.
     mutating func compactLedger() async throws {
-        guard let cursor = row?.cursor, let before = outline, let base = before.base else { return }
-        let deltas = try await scope.store.compactableDeltas(replica: before.replica, upTo: cursor)
+        guard let cursor = row?.cursor, let before = outline, let base = before.base,
+            var merge = LedgerMerge(of: before, upTo: cursor)
+        else { return }
         var settings = LedgerCompaction.Settings()
         settings.chunkBytes = scope.services.tuning.chunkBytes
         settings.forgetTombstonesBefore = scope.now - scope.services.configuration.ledger.maxOffline.milliseconds
         var compaction = LedgerCompaction(
-            source: StoreLedgerSource(store: scope.store), base: base,
-            deltas: deltas.map(\.layer),
+            source: scope.store.chunkReader, base: base,
+            deltas: before.deltas,
             tables: scope.projection.schema.tables.filter(\.isLedgered).map { ($0.name, LedgerShape(table: $0)) },
             key: scope.services.hashKey, settings: settings)
         while let batch = try await compaction.nextBatch() {
             try Task.checkCancellation()
-            var step = LedgerCompactionBatch(
-                replica: before.replica, version: outline?.version ?? before.version, base: base)
-            (step.removed, step.added, step.counts) = (batch.removed, batch.added, batch.counts)
-            for delta in deltas { step.undo[delta.cursor] = batch.undo[delta.layer] }
-            step.finished = batch.isLast ? cursor : nil
-            let version = try await scope.store.compactBatch(step, at: scope.now)
-            outline?.version = version
+            merge = try await scope.change { try LedgerRules.compact(batch, of: merge, at: scope.now, in: &$0) }
         }
-        // The base may have another number now. If the ledger was changed since, it is not the one that was compacted, and
-        // the pull begins again; the replica's tip, at which it is outlined here, may be another cursor's.
-        let compacted = try await scope.store.ledger(of: before.replica)
-        guard let compacted, compacted.version == outline?.version else { throw StateError.ledgerChanged }
-        outline?.base = compacted.base
-        outline?.deltas = []
-        scope.logger.debug("a ledger was compacted", metadata: ["layers": "\(deltas.count)"])
+        // If the ledger was changed since, it is not the one that was compacted, and the pull begins again.
+        let compacted = try await scope.read { try $0.replica(before.replica)?.outline(at: cursor) }
+        guard let compacted, compacted.version == merge.version else { throw StateError.ledgerChanged }
+        outline = compacted
+        scope.logger.debug("a ledger was compacted", metadata: ["layers": "\(before.deltas.count)"])
     }
-}
-
-extension LedgerOutline {
-    /// Returns true if a ledger that was read just now is unchanged; a version's last bit marks a running compaction.
-    func isCurrent(_ now: LedgerOutline) -> Bool { now.version | 1 == version | 1 }
 }
 
 extension PullScope {

@@ -94,7 +94,8 @@ struct DeviceState {
     /// Loads the redeliveries that 409s have promised to the cursor's client, up to the limit for notes.
     mutating func loadRedeliveries() async throws {
         guard scope.keepsLedgers, hasRedeliveries, let row else { return }
-        redeliveries = try await scope.store.redeliveries(
-            of: row.replica, at: row.cursor, limit: Self.maximumNotes)
+        redeliveries = try await scope.read {
+            try RedeliveryRules.pending(for: row.replica, at: row.cursor, limit: Self.maximumNotes, of: &$0)
+        }
     }
 }

@@ -79,14 +79,16 @@ struct PullRunner {
                 stream.acceptance.isGiven
             {
                 let code = GatewayError(error).code
-                try? await scope.store.touch(replica: replica, result: "pull failed: \(code)", at: scope.now)
+                try? await scope.change {
+                    try ReplicaRules.touch(replica, result: "pull failed: \(code)", at: scope.now, in: &$0)
+                }
                 if !device.isFork { await watch.failed(.pull, of: replica, because: error, at: scope.now) }
             }
             throw error
         }
     }
 
-    private var watch: DeviceWatch { scope.services.watch(logging: scope.logger) }
+    private var watch: DeviceWatch { scope.services.watch(scope.query.principal, logging: scope.logger) }
 
     /// Records if the device does not get on although it gets answers; writes nothing if it does.
     private func watchProgress() async {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import GatewayConfig
 import LineProjection
@@ -36,7 +37,7 @@ final class PullScope: Sendable {
         self.known = known
     }
 
-    var store: any StateStore { services.store }
+    var store: Accounts { services.store }
     var schema: Schema { services.configuration.schema }
     var now: Instant { services.clock.now }
     /// True if ledgers record which records devices have.
@@ -52,11 +53,21 @@ final class PullScope: Sendable {
         return spooler.quarantined + values.quarantined(for: due)
     }
 
+    /// Reads what the state knows about the caller.
+    func read<T>(_ rule: (inout Account) throws -> T) async throws -> T {
+        try await store.read(query.principal, rule)
+    }
+
+    /// Changes what the state knows about the caller.
+    @discardableResult
+    func change<T>(_ rule: (inout Account) throws -> T) async throws -> T {
+        try await store.change(query.principal, rule)
+    }
+
     /// Returns the state's knowledge about the caller and the presented cursor.
     func context() async throws -> StoredPullContext {
         if let known { return known }
-        return try await store.pullContext(
-            principal: query.principal, session: query.session, presented: query.presented)
+        return try await read { try ContextRule.context(of: &$0, session: query.session, presented: query.presented) }
     }
 
     /// Commits a pull, which gives its lease back.
@@ -66,7 +77,7 @@ final class PullScope: Sendable {
 
     /// Drops the principal's receipts as the last write of a pull, which gives its lease back.
     func giveBackDroppingReceipts() async throws {
-        try await LeaseKeeper.givingBack { try await store.dropReceipts(principal: query.principal) }
+        try await LeaseKeeper.givingBack { try await change { try ReceiptRules.drop(in: &$0) } }
     }
 
     /// Logs an event that the gateway's own machine did not expect.

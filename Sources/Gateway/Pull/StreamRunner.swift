@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import Deduplication
 import LineProjection
@@ -116,8 +117,9 @@ struct StreamRunner {
             try await acceptance.accepted()
         case .raiseGeneration:
             deferredPosition = nil
-            let generation = try await scope.store.raiseGeneration(
-                principal: scope.query.principal, session: scope.query.session, at: scope.now)
+            let generation = try await scope.change {
+                try SessionRules.raiseGeneration(of: scope.query.session, at: scope.now, in: &$0)
+            }
             scope.logger.notice("the backend demands a reset", metadata: ["generation": "\(generation)"])
             return .generationRaised(generation)
         case .acknowledgeReset(let token):
@@ -139,8 +141,7 @@ struct StreamRunner {
     /// Stores the acceptance of a pull that commits nothing, or has failed.
     mutating func storeDeferredAcceptance() async throws {
         guard let accepted = deferredAcceptance.take() else { return }
-        try await scope.store.markAccepted(
-            principal: scope.query.principal, session: scope.query.session, at: accepted)
+        try await scope.change { try SessionRules.markAccepted(scope.query.session, at: accepted, in: &$0) }
     }
 
     /// Notes that the backend has accepted the session's credential, unless the state has it of a moment ago.
@@ -163,9 +164,11 @@ struct StreamRunner {
 
     private mutating func store(_ position: Position) async throws {
         let cursor = try await acceptance.obtainToConfirm()
-        try await scope.store.setPosition(
-            position, principal: scope.query.principal, session: scope.query.session, confirming: cursor,
-            at: scope.now)
+        try await scope.change { account in
+            let replica = try cursor.map { try ReplicaRules.confirm($0, at: scope.now, in: &account) }
+            try SessionRules.setPosition(
+                position, of: scope.query.session, syncing: replica, at: scope.now, in: &account)
+        }
         hasNotedMove = position == .unknown
     }
 

@@ -3,7 +3,6 @@
 
 import NIOConcurrencyHelpers
 import StateStore
-import SyncModel
 
 /// Writes the steps of one push's journal: one transaction has all steps that have gathered while the last one ran.
 ///
@@ -44,16 +43,11 @@ final class JournalWriter: Sendable {
         }
     }
 
-    private let journal: Int64
-    private let store: any JournalStore
-    private let clock: any WallClock
+    private let store: @Sendable (JournalStep) async throws -> Void
     private let gathering = NIOLockedValueBox(Gathering())
 
-    init(journal: Int64, store: any JournalStore, clock: any WallClock) {
-        self.journal = journal
-        self.store = store
-        self.clock = clock
-    }
+    /// Creates a writer that stores steps in this way.
+    init(store: @escaping @Sendable (JournalStep) async throws -> Void) { self.store = store }
 
     /// Writes a step, which is durable when the function returns.
     ///
@@ -63,7 +57,7 @@ final class JournalWriter: Sendable {
         let (batch, followers) = gathering.withLockedValue { $0.take() }
         let result: Result<Role, any Error>
         do {
-            try await store.advance(batch, of: journal, at: clock.now)
+            try await store(batch)
             result = .success(.isDone)
         } catch {
             result = .failure(error)

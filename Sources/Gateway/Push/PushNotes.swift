@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import Logging
 import StateStore
@@ -89,7 +90,7 @@ struct PushNotes {
         guard let replica, maker != nil, !indices.isEmpty, scope.known?.hasRecordedRedeliveries ?? true else { return }
         var rest = indices.map(scope.key(at:)).map { PendingRedelivery(table: $0.table, id: $0.id) }[...]
         while !rest.isEmpty {
-            try await scope.store.dropRedeliveries(Array(rest.prefix(Self.atOnce)), of: replica)
+            try await scope.change { try RedeliveryRules.drop(Array(rest.prefix(Self.atOnce)), of: replica, in: &$0) }
             rest = rest.dropFirst(Self.atOnce)
         }
     }
@@ -104,7 +105,7 @@ struct PushNotes {
         }
         .map { PendingRedelivery(table: $0.table, id: $0.id) }
         do {
-            try await scope.store.scheduleRedelivery(redeliveries, to: replica, at: scope.now)
+            try await scope.change { try RedeliveryRules.schedule(redeliveries, to: replica, at: scope.now, in: &$0) }
         } catch {
             scope.logger.notWritten("could not record pending redeliveries for a conflict", error)
         }
@@ -122,7 +123,7 @@ struct PushNotes {
             let notes = try rest.prefix(Self.atOnce).compactMap { try note(maker, $0) }
             rest = rest.dropFirst(Self.atOnce)
             guard !notes.isEmpty else { continue }
-            try await scope.store.note(notes, principal: scope.principal, at: scope.now)
+            try await scope.change { try NoteRules.write(notes, at: scope.now, in: &$0) }
         }
     }
 }

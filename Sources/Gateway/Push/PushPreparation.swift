@@ -100,7 +100,7 @@ extension PushPreparation {
     /// An update of such a record carries all columns, because the backend never got the earlier change.
     private mutating func loadQuarantine() async throws {
         guard scope.known?.hasQuarantined ?? true else { return }
-        scope.quarantined = try await scope.store.quarantinedKinds(of: scope.principal)
+        scope.quarantined = try await scope.read { try QuarantineRules.kinds(of: &$0) }
         scope.reader.wholeRecords = Set(scope.quarantined.keys)
     }
 
@@ -137,7 +137,8 @@ extension PushPreparation {
     private var isCurrent: Bool {
         get async throws {
             guard let outline = ledger?.outline else { return false }
-            return try await scope.store.ledger(of: outline.replica).map { outline.isCurrent($0) } == true
+            return try await scope.read { try ReplicaRules.ledger(of: outline.replica, in: &$0) }?.version
+                == outline.version
         }
     }
 

@@ -52,8 +52,9 @@ struct PushQuarantine {
                 body: scope.reader.bytes(of: operation),
                 reason: refusals.reason(at: index))
         }
-        let ids = try await scope.store.quarantine(
-            pushes, of: scope.principal, limit: scope.settings.quarantineEntries, at: scope.now)
+        let ids = try await scope.change {
+            try QuarantineRules.add(pushes, limit: scope.settings.quarantineEntries, at: scope.now, in: &$0)
+        }
         let names = ids.prefix(Self.shown).map { "push-\($0)" }.joined(separator: " ")
         scope.logger.error(
             "records that the backend refuses are in quarantine; their devices take them for synced",
@@ -70,7 +71,7 @@ struct PushQuarantine {
         guard !scope.quarantined.isEmpty else { return [] }
         let keys = taken.map(scope.key(at:)).filter { scope.quarantined[$0] != nil }
         guard !keys.isEmpty else { return [] }
-        try await scope.store.removeQuarantined(keys, of: scope.principal)
+        try await scope.change { try QuarantineRules.remove(keys, in: &$0) }
         scope.logger.notice(
             "the backend has taken quarantined records", metadata: ["records": "\(keys.count)"])
         return keys

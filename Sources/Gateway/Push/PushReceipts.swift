@@ -32,7 +32,7 @@ struct PushReceipts {
     /// The backend is therefore asked again, even if it has accepted the credential a moment ago.
     mutating func find(_ scope: PushScope, _ acceptance: inout Acceptance) async throws -> Bool {
         guard othersMayExist else { return false }
-        found = try await scope.store.receipt(principal: scope.principal, digest: digest, at: scope.now)
+        found = try await scope.read { try ReceiptRules.receipt(digest, at: scope.now, of: &$0) }
         guard found != nil else { return false }
         try await acceptance.obtainAnew()
         return true
@@ -43,7 +43,7 @@ struct PushReceipts {
     mutating func endOthers(_ scope: PushScope, _ acceptance: inout Acceptance) async throws {
         guard othersMayExist else { return }
         try await acceptance.obtain()
-        try await scope.store.dropReceipts(principal: scope.principal)
+        try await scope.change { try ReceiptRules.drop(in: &$0) }
         othersMayExist = false
     }
 
@@ -54,9 +54,10 @@ struct PushReceipts {
         guard let kept = reply.keptReceipt(digest) else { return false }
         do {
             try await scope.lastWrite {
-                try await scope.store.saveReceipt(
-                    kept.receipt, with: notes, principal: scope.principal, digest: digest, at: scope.now,
-                    expiresAt: kept.expiresAt)
+                try await scope.change { account in
+                    try NoteRules.write(notes, at: scope.now, in: &account)
+                    try ReceiptRules.save(kept, at: scope.now, in: &account)
+                }
             }
             return true
         } catch {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import Logging
 import StateStore
@@ -26,7 +27,7 @@ struct PushRecovery {
     /// - Precondition: No push runs for the principal meanwhile.
     /// - Throws: The error that keeps a journal open; the caller's request must not go on then.
     func close() async throws {
-        let open = try await services.store.openJournals(of: identity.principal)
+        let open = try await services.store.read(identity.principal) { try JournalRules.openJournals(of: &$0) }
         guard !open.isEmpty else { return }
         try await services.identities.verify(identity, at: services.clock.now)
         for open in open { try await close(open) }
@@ -56,7 +57,9 @@ struct PushRecovery {
         step.applied = found.keys.sorted()
         (step.mappings, step.notes) = written(found, inFlight)
         do {
-            try await services.store.advance(step, of: journal.id, at: services.clock.now)
+            try await services.store.change(identity.principal) {
+                try JournalRules.advance(step, of: journal.id, at: services.clock.now, in: &$0)
+            }
         } catch {
             logger.notWritten("could not record ids that the backend assigned", error)
         }
@@ -88,7 +91,9 @@ struct PushRecovery {
         var closure = JournalClosure()
         closure.lost = lost.count
         (closure.mappings, closure.notes) = written(found, inFlight)
-        try await services.store.closeJournal(open.journal.id, with: closure, at: services.clock.now)
+        try await services.store.change(identity.principal) {
+            try JournalRules.close(open.journal.id, with: closure, at: services.clock.now, in: &$0)
+        }
         logger.notice(
             "an interrupted push is resolved",
             metadata: [

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import JSONBytes
 import Logging
@@ -50,8 +51,9 @@ extension PushRecoveryRunner {
         guard let done else { return .outOfReach }
         var taken: [Int: Set<String>] = [:]
         for (table, ids) in done.search.guesses {
-            taken[table] = try await services.store.mappedIDs(
-                ids, in: configuration.schema.tables[table].name, of: identity.principal)
+            taken[table] = try await services.store.read(identity.principal) {
+                try IDRules.mapped(ids, in: configuration.schema.tables[table].name, of: &$0)
+            }
         }
         refusedTypes = done.refused
         let refused = inFlight.filter { operation in

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import Curl
 import GatewayConfig
@@ -78,13 +79,15 @@ struct PushRecoveryRunner {
 
     /// Counts one more attempt, unless recovery has given up the record before.
     private func countTry(_ index: Int) async throws -> PushRecoveryEvent {
-        if let record = inFlight[index]?.record,
-            try await services.store.wasGivenUp(record, of: identity.principal)
-        {
-            return .givenUpBefore
+        let record = inFlight[index]?.record
+        let wasGivenUp = try await services.store.look(identity.principal) { account in
+            try record.map { try JournalRules.wasGivenUp($0, of: &account) } ?? false
         }
+        if wasGivenUp { return .givenUpBefore }
         let now = services.clock.now
-        let (tries, since) = try await services.store.countTry(of: journal.id, at: now)
+        let (tries, since) = try await services.store.change(identity.principal) {
+            try JournalRules.countTry(of: journal.id, at: now, in: &$0)
+        }
         return .tried(tries, over: now.milliseconds(since: since))
     }
 }
@@ -117,7 +120,11 @@ extension PushRecoveryRunner: Effects {
             return .backendAnswers(true)
         case .countTry(let index): return try await countTry(index)
         case .giveUp(let indices):
-            for index in indices { try await services.store.giveUp(index, of: journal.id) }
+            for index in indices {
+                try await services.store.change(identity.principal) {
+                    try JournalRules.giveUp(index, of: journal.id, in: &$0)
+                }
+            }
             return .done
         case .search(let indices, let fromCursor):
             return try await search(indices, from: fromCursor ? journal.presented : nil)

@@ -67,9 +67,11 @@ struct PushRefusals {
         }
         let count = refusals.count == 1 ? "1 operation" : "\(refusals.count) operations"
         do {
-            try await scope.store.noteRefusals(
-                operations, of: scope.principal, replica: replica,
-                result: "push refused: \(count), \(logged.first?.code ?? "")", at: scope.now)
+            try await scope.change {
+                try RefusalRules.note(
+                    operations, replica: replica, result: "push refused: \(count), \(logged.first?.code ?? "")",
+                    at: scope.now, in: &$0)
+            }
         } catch {
             scope.logger.notWritten("could not record refused operations", error)
         }

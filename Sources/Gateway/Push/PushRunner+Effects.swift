@@ -153,8 +153,9 @@ extension PushRunner {
         await leave(machine, dropsNotes: failure == .busy || failure == .tooManyRefusals)
         if refusals.isEmpty, let replica = pusher?.replica {
             // This is for the operator only; a failure does not change how the push ends.
-            try? await scope.store.touch(
-                replica: replica, result: "push failed: \(code(of: failure))", at: scope.now)
+            try? await scope.change {
+                try ReplicaRules.touch(replica, result: "push failed: \(code(of: failure))", at: scope.now, in: &$0)
+            }
         }
         let reply = PushAnswerMaker(scope, rejected: machine.rejected)
         switch failure {

@@ -39,15 +39,16 @@ extension PushRunner {
         let last = operations.suffix(PushNotes.atOnce)
         try await notes.writeSeen(operations.dropLast(last.count))
         let seen = try notes.maker.map { maker in try last.compactMap { try maker.note($0, .seen) } }
-        let id = try await scope.store.beginPush(
-            JournalOpening(presented: scope.presented, operations: operations.count, notes: seen ?? []),
-            principal: scope.principal, at: scope.now)
+        let opening = JournalOpening(presented: scope.presented, operations: operations.count, notes: seen ?? [])
+        let id = try await scope.change { try JournalRules.begin(opening, at: scope.now, in: &$0) }
         services.journals.begin(id, makesIDs: operations.contains(where: makesID))
         let makesIDs = operations.contains { $0.kind != .delete && scope.schema.tables[$0.table].hasOwnIDs }
         if makesIDs { services.making.begin(scope.principal) }
         journal = PushRunnerJournal(
-            id: id, writer: JournalWriter(journal: id, store: scope.store, clock: services.clock),
-            makesIDs: makesIDs)
+            id: id,
+            writer: JournalWriter { [scope] step in
+                try await scope.change { try JournalRules.advance(step, of: id, at: scope.now, in: &$0) }
+            }, makesIDs: makesIDs)
     }
 
     /// Writes which operations were applied or were rejected for good, and which are about to be sent.
@@ -134,11 +135,13 @@ extension PushRunner {
         self.journal = nil
         defer { leave(journal) }
         do {
-            try await scope.lastWrite { try await scope.store.endPush(written, of: journal.id, at: scope.now) }
+            try await scope.lastWrite {
+                try await scope.change { try JournalRules.end(written, of: journal.id, at: scope.now, in: &$0) }
+            }
         } catch StateError.tooLarge where written.receipt != nil {
             logger.notWritten("could not store the receipt of an applied push", StateError.tooLarge("receipt"))
             written.receipt = nil
-            try await scope.store.endPush(written, of: journal.id, at: scope.now)
+            try await scope.change { try JournalRules.end(written, of: journal.id, at: scope.now, in: &$0) }
         }
     }
 

@@ -97,6 +97,6 @@ extension PushRunner {
                 metadata: ["code": "push.unkept_id", "records": "\(unfit.count)", "error": "\(error)"])
         }
         guard !mappings.isEmpty else { return }
-        _ = try await scope.store.saveMappings(mappings, principal: scope.principal, at: scope.now)
+        _ = try await scope.change { try IDRules.save(mappings, at: scope.now, in: &$0) }
     }
 }

@@ -85,7 +85,7 @@ struct PushRunner {
         }
     }
 
-    private var watch: DeviceWatch { services.watch(logging: logger) }
+    private var watch: DeviceWatch { services.watch(identity.principal, logging: logger) }
 
     /// The push as the machine needs to know it; an operator's retry must not delay the request during which it runs.
     private var query: PushMachine.Query {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Ledger
 import Logging
 import StateStore
@@ -29,7 +30,7 @@ extension PushScope {
             }
             return try await defaulted(sent.filter { tables.contains($0.table) }, in: [outline])
         }
-        let ledgers = try await store.ledgers(of: principal)
+        let ledgers = try await store.read(principal) { try ReplicaRules.ledgers(of: &$0) }
         return ledgers.isEmpty ? [] : try await defaulted(sent, in: ledgers)
     }
 

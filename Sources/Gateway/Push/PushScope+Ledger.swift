@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Ledger
 import StateStore
 import SyncModel
@@ -22,9 +23,11 @@ extension PushScope {
 
     /// Returns the records of a ledger, under the notes of newer pushes.
     func held(_ ledger: PresentedLedger) async throws -> HeldRecords {
-        let notes = try await store.pushNotes(of: principal, after: ledger.row.noted, limit: DeviceState.maximumNotes)
+        let notes = try await store.read(principal) {
+            try NoteRules.notes(after: ledger.row.noted, limit: DeviceState.maximumNotes, of: &$0)
+        }
         return HeldRecords(
-            schema: schema, source: StoreLedgerSource(store: store), layers: ledger.outline.layers, notes: notes,
+            schema: schema, source: store.chunkReader, layers: ledger.outline.layers, notes: notes,
             key: services.hashKey)
     }
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayConfig
 import Logging
 import StateStore
@@ -57,11 +58,21 @@ struct PushScope {
         request.lastPulledAt.flatMap { Cursor(rawValue: $0) }
     }
 
+    /// Reads what the state knows about the caller.
+    func read<T>(_ rule: (inout Account) throws -> T) async throws -> T {
+        try await store.read(principal, rule)
+    }
+
+    /// Changes what the state knows about the caller.
+    @discardableResult
+    func change<T>(_ rule: (inout Account) throws -> T) async throws -> T {
+        try await store.change(principal, rule)
+    }
+
     /// Returns what the state knows about the presented cursor.
     func context() async throws -> StoredPullContext {
         if let known { return known }
-        return try await store.pullContext(
-            principal: principal, session: identity.session, presented: presented)
+        return try await read { try ContextRule.context(of: &$0, session: identity.session, presented: presented) }
     }
 
     /// Runs the last write of a client's push, which gives the lease back.
@@ -73,7 +84,7 @@ struct PushScope {
 
     var settings: Configuration.Push { services.configuration.push }
     var schema: Schema { services.configuration.schema }
-    var store: any StateStore { services.store }
+    var store: Accounts { services.store }
     var now: Instant { services.clock.now }
     var principal: Principal { identity.principal }
 

@@ -30,8 +30,7 @@ struct PushedVersion {
                 of: request.changes.tables, in: request.changes.bytes, atLeast: known)
         guard version > known ?? 0 else { return }
         do {
-            let isNews = try await scope.store.notePushed(
-                version: version, replica: pusher?.replica, principal: scope.principal)
+            let isNews = try await scope.change { try ReplicaRules.notePushed(version, by: pusher?.replica, in: &$0) }
             guard isNews else { return }
             scope.logger.info("a push implies the client's schema version", metadata: ["version": "\(version)"])
         } catch {

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Backend
 import GatewayConfig
 import Logging
@@ -41,8 +42,9 @@ struct ScheduledRetries {
     /// - Precondition: No other push runs for the principal meanwhile.
     /// - Throws: Only errors that would end the caller's request as well.
     func apply(before changes: PushChanges?) async throws {
-        let entries = try await services.store.scheduledRetries(
-            of: identity.principal, limit: RetryMachine.maximumEntries)
+        let entries = try await services.store.read(identity.principal) {
+            try QuarantineRules.scheduled(limit: RetryMachine.maximumEntries, of: &$0)
+        }
         guard !entries.isEmpty else { return }
         var machine = RetryMachine(query: query(entries, before: changes))
         var retries = self
@@ -88,7 +90,9 @@ struct ScheduledRetries {
 
     /// Counts an attempt whose outcome is unknown.
     private func countTry(_ entry: QuarantinedPush) async throws -> Int {
-        let tries = try await services.store.countTry(ofQuarantined: entry.id, at: services.clock.now)
+        let tries = try await services.store.change(identity.principal) {
+            try QuarantineRules.countTry(of: entry.push.key, at: services.clock.now, in: &$0)
+        }
         logger.warning(
             "it is unknown whether the backend has taken a quarantined record",
             metadata: facts(entry).merging(["code": "\(reason.code)", "tries": "\(tries)"]) { $1 })
@@ -96,7 +100,9 @@ struct ScheduledRetries {
     }
 
     private func quarantineAgain(_ entry: QuarantinedPush, isRefused: Bool) async throws {
-        try await services.store.quarantineAgain(entry.id, reason: reason, at: services.clock.now)
+        try await services.store.change(identity.principal) {
+            try QuarantineRules.refuseAgain(entry.push.key, reason: reason, at: services.clock.now, in: &$0)
+        }
         guard isRefused else { return }
         logger.error(
             "the backend refuses a quarantined record again",
@@ -132,7 +138,10 @@ extension ScheduledRetries: Effects {
             return .clock(services.clock.now)
         case .attempt(let id): return .attempted(try await attempt(entry(id)))
         case .lookUp(let id):
-            return .givenUp(try await services.store.wasGivenUp(entry(id).push.key, of: identity.principal))
+            return .givenUp(
+                try await services.store.look(identity.principal) {
+                    try JournalRules.wasGivenUp(entry(id).push.key, of: &$0)
+                })
         case .countTry(let id): return .tried(try await countTry(entry(id)))
         case .noteRefused: try await runner?.notes.writeRefused([0])
         case .quarantineAgain(let id, let isRefused): try await quarantineAgain(entry(id), isRefused: isRefused)

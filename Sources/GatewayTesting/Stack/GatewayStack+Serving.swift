@@ -16,13 +16,12 @@ extension GatewayStack {
     /// Serves until the body is through.
     static func serve<Value: Sendable>(
         _ options: StackOptions, configuration: Configuration, backend: DemoBackend, directory: String,
-        reactors: (sync: CurlReactor, passThrough: PassThroughReactors), store: AccountStore,
+        reactors: (sync: CurlReactor, passThrough: PassThroughReactors), store: Accounts,
         _ body: (GatewayStack) async throws -> Value
     ) async throws -> Value {
         let log = CapturedLog()
-        let state = options.wrapState(store)
         let gateway = SyncGateway(
-            configuration: configuration, store: state,
+            configuration: configuration, store: store,
             backend: BackendClient(
                 settings: configuration.backendSettings, transport: reactors.sync, clock: options.clock,
                 logger: log.logger("rind")),
@@ -48,7 +47,7 @@ extension GatewayStack {
             }
             return try await body(
                 GatewayStack(
-                    backend: backend, store: state, configuration: configuration, gateway: gateway, log: log,
+                    backend: backend, store: store, configuration: configuration, gateway: gateway, log: log,
                     http: RawHTTPClient(port: port), directory: directory))
         }
     }

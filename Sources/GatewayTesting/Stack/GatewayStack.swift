@@ -1,21 +1,21 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Accounts
+package import Accounts
 import Curl
 package import DemoBackend
 package import Gateway
 package import GatewayConfig
 import GatewayServer
 import SQLiteState
-package import StateStore
+import StateStore
 
 /// A gateway on a free port with a real backend, a real state and real sockets, for one test.
 package struct GatewayStack: Sendable {
     /// The backend, to edit, to disturb and to look into.
     package let backend: DemoBackend
     /// The gateway's state.
-    package let store: any StateStore
+    package let store: Accounts
     /// The gateway's configuration.
     package let configuration: Configuration
     /// The gateway behind its HTTP.

@@ -1,12 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 package import DemoBackend
 import Foundation
 package import Gateway
 package import GatewayConfig
 package import SQLiteState
-package import StateStore
+import StateStore
 package import SyncModel
 
 /// The differences of a stack from the one of the quickstart example.
@@ -23,8 +24,6 @@ package struct StackOptions: Sendable {
     package var tokens: TokenKeys?
     /// The options for opening the state.
     package var state = SQLiteStateStore.Options()
-    /// Puts something before the state, to look at or to disturb what the gateway does with it.
-    package var wrapState: @Sendable (any StateStore) -> any StateStore = { $0 }
 
     /// Creates the quickstart example, with stream pushes, on the system's clock.
     package init(_ overrides: [String: String] = [:]) { self.overrides = overrides }

@@ -52,8 +52,10 @@ extension World {
                 if let complaint = complaints.first { return complaint }
             }
             pass(pause)
-            for replica in try await store.replicas(of: nil, after: nil, limit: 1_000) {
-                try await store.acceptDeletions(replica: replica.id, at: time.now)
+            for replica in try await store.inspection.replicas(of: nil, after: nil, limit: 1_000) {
+                try await store.change(replica.principal) {
+                    try ReplicaRules.acceptDeletions(of: replica.id, at: time.now, in: &$0)
+                }
             }
         }
         return nil
@@ -79,15 +81,17 @@ extension World {
             guard let context = try await context(of: device), let row = context.row, let outline = context.ledger
             else { continue }
             guard outline.isExact else { return "the ledger of \(device.name) is not exact" }
-            let replica = try await store.replicas(of: nil, after: nil, limit: 1_000).first { $0.id == row.replica }
+            let replica = try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).first {
+                $0.id == row.replica
+            }
             guard let principal = replica?.principal else { continue }
-            let notes = try await store.pushNotes(of: principal, after: row.noted, limit: 1_000)
+            let notes = try await store.read(principal) { try NoteRules.notes(after: row.noted, limit: 1_000, of: &$0) }
             for table in configuration.schema.tables {
                 guard let known = SimulatedTable.allCases.first(where: { $0.name == table.name }) else { continue }
                 // What the app does not have it passes over.
                 if known == .notes, device.statedVersion == nil, device.version < 2 || users.isMute(device) { continue }
                 var view = try LedgerView(
-                    source: StoreLedgerSource(store: store), layers: outline.layers, table: table.name,
+                    source: store.chunkReader, layers: outline.layers, table: table.name,
                     shape: LedgerShape(table: table), key: key)
                 var held: Set<String> = []
                 while try await view.next() {

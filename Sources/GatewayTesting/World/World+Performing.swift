@@ -94,12 +94,14 @@ extension World {
 
     /// Schedules a retry of all quarantined entries, as an operator does.
     func retry() async throws {
-        let marked = try await store.scheduleRetries(nil, of: nil, at: time.now)
+        let marked = try await store.commands.scheduleRetries(nil, of: nil, at: time.now)
         guard !marked.isEmpty else { return }
         count("retries")
         note("what was quarantined is tried again: \(marked)")
-        guard let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal else { return }
-        let pushes = try await store.scheduledRetries(of: principal, limit: 1_000)
+        guard let principal = try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.principal else {
+            return
+        }
+        let pushes = try await store.read(principal) { try QuarantineRules.scheduled(limit: 1_000, of: &$0) }
         let keys = pushes.compactMap { push in
             SimulatedTable.allCases.first { $0.name == push.push.key.table }.map {
                 users.backend.ids.key($0, push.push.key.id)
@@ -109,13 +111,19 @@ extension World {
     }
 
     private func performOnReplica(_ op: SimulationOp) async throws {
-        let replicas = try await store.replicas(of: nil, after: nil, limit: 100)
+        let replicas = try await store.inspection.replicas(of: nil, after: nil, limit: 100)
         guard !replicas.isEmpty else { return }
         switch op {
         case .accept(let choice):
-            try await store.acceptDeletions(replica: replicas[choice % replicas.count].id, at: time.now)
+            let replica = replicas[choice % replicas.count]
+            try await store.change(replica.principal) {
+                try ReplicaRules.acceptDeletions(of: replica.id, at: time.now, in: &$0)
+            }
         case .resync(let choice):
-            try await store.resync(replica: replicas[choice % replicas.count].id, at: time.now)
+            let replica = replicas[choice % replicas.count]
+            try await store.change(replica.principal) {
+                try ReplicaRules.resync(replica.id, at: time.now, in: &$0)
+            }
         default: break
         }
     }
@@ -126,7 +134,7 @@ extension World {
         note("an older state is restored")
         bytes = savedBytes?.copy() ?? MemoryBytes()
         try crash()
-        _ = try await store.distrust(because: .state, of: nil, at: time.now)
+        _ = try await store.commands.distrust(because: .state, of: nil, at: time.now)
         users.setAdrift()
     }
 
@@ -140,9 +148,9 @@ extension World {
             now: time.now, seenBefore: time.now - WorldConfiguration.maxOffline,
             undoBefore: time.now - WorldConfiguration.rewind)
         retention.ran = Int64(days) * WorldConfiguration.day
-        let before = try await store.replicas(of: nil, after: nil, limit: 1_000).count
+        let before = try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count
         _ = try await store.collect(retention)
-        if try await store.replicas(of: nil, after: nil, limit: 1_000).count < before { users.setAdrift() }
+        if try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count < before { users.setAdrift() }
         for (index, device) in users.devices.enumerated() {
             // Notes of what it has pushed since the state was lost are kept for nobody.
             if device.cursor != nil, try await context(of: device)?.row == nil { users.setAdrift(index) }
@@ -163,15 +171,18 @@ extension World {
     }
 
     private func context(of cursor: Cursor?, _ session: Session) async throws -> StoredPullContext? {
-        guard let cursor, let principal = try await store.replicas(of: nil, after: nil, limit: 1).first?.principal
+        guard let cursor,
+            let principal = try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.principal
         else { return nil }
-        return try await store.pullContext(principal: principal, session: session, presented: cursor)
+        return try await store.read(principal) { try ContextRule.context(of: &$0, session: session, presented: cursor) }
     }
 
     /// Returns the position of a pull's session at the backend, as the state has it; nil if the pull has no row.
     package func position(after pull: WorldSync) async throws -> Position? {
         guard let row = try await row(of: pull) else { return nil }
-        return try await store.pullContext(principal: row.principal, session: row.session, presented: nil).session
+        return try await store.read(row.principal) {
+            try ContextRule.context(of: &$0, session: row.session, presented: nil)
+        }.session
             .position
     }
 
@@ -182,6 +193,6 @@ extension World {
 
     /// Returns the number of replicas.
     package func replicaCount() async throws -> Int {
-        try await store.replicas(of: nil, after: nil, limit: 1_000).count
+        try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count
     }
 }

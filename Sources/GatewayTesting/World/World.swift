@@ -23,7 +23,7 @@ package final class World {
     struct Running {
         var gateway: SyncGateway
         var life: GatewayLife
-        var store: AccountStore
+        var store: Accounts
     }
 
     /// One request of a device that is under way.
@@ -83,12 +83,12 @@ package final class World {
     package var steps: Int { executor.steps }
 
     /// Returns the state that bytes are; several gateways need leases on theirs.
-    private func state(of bytes: MemoryBytes) -> AccountStore {
+    private func state(of bytes: MemoryBytes) -> Accounts {
         let numbers = TimedNumbers { [executor] in executor.draw() }
         var limits = StateLimits()
         // Some worlds have so little room in heads that most cursors and chunks are elsewhere.
         if hasSmallHeads { (limits.headBytes, limits.headChunks) = (400, 2) }
-        return AccountStore(
+        return Accounts(
             bytes, setting: AccountSetting(limits: limits, numbers: numbers),
             versions: VersionSource(process: UInt32(truncatingIfNeeded: executor.draw() >> 33)),
             needsLeases: setup.gateways > 1)

@@ -25,25 +25,9 @@ package struct LedgerCompaction: Sendable {
         package init() {}
     }
 
-    /// The changes of one transaction.
-    package struct Batch: Hashable, Sendable {
-        /// The numbers of the base chunks that are removed.
-        package var removed: [Int64] = []
-        /// The chunks that are added to the base.
-        package var added: [LedgerChunk] = []
-        /// The chunks for the undos that this compaction makes, by the layer of the delta whose cursor gets the undo.
-        package var undo: [LayerID: [LedgerChunk]] = [:]
-        /// The changes of the base's counts, by table.
-        package var counts: [String: LedgerCount] = [:]
-        /// True if everything is in the base after this batch, so that the deltas can be removed.
-        package var isLast = false
-        /// Creates a batch without changes.
-        package init() {}
-    }
-
     private let source: any LedgerSource
-    private let base: LayerID
-    private let deltas: [LayerID]
+    private let base: LedgerLayer
+    private let deltas: [LedgerLayer]
     private let key: SipHash.Key
     private let settings: Settings
     /// The tables that are not begun yet.
@@ -62,7 +46,8 @@ package struct LedgerCompaction: Sendable {
     ///   - key: The deployment's key of id hashes.
     ///   - settings: Sizes and times.
     package init(
-        source: any LedgerSource, base: LayerID, deltas: [LayerID], tables: [(name: String, shape: LedgerShape)],
+        source: any LedgerSource, base: LedgerLayer, deltas: [LedgerLayer],
+        tables: [(name: String, shape: LedgerShape)],
         key: SipHash.Key, settings: Settings = Settings()
     ) {
         self.source = source
@@ -78,9 +63,9 @@ package struct LedgerCompaction: Sendable {
     /// There is always a last batch, if only to remove empty deltas.
     ///
     /// - Throws: ``LedgerError/damaged``, or errors of the source. The compaction is unusable after that.
-    package mutating func nextBatch() async throws -> Batch? {
+    package mutating func nextBatch() async throws -> LedgerCompactionBatch? {
         guard !isFinished else { return nil }
-        var batch = Batch()
+        var batch = LedgerCompactionBatch()
         var bytes = 0
         current?.forgetBase()
         while try await hasWork(), batch.removed.count < settings.batchChunks, bytes < byteLimit {

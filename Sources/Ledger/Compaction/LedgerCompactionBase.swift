@@ -13,7 +13,7 @@ struct LedgerCompactionBase: Sendable {
         var upper: IDHash?
     }
 
-    private let layer: LayerID
+    private let layer: LedgerLayer
     private let scope: LedgerScope
     /// Consecutive chunks of the base.
     private var window: [NumberedChunk] = []
@@ -22,7 +22,7 @@ struct LedgerCompactionBase: Sendable {
     private var isLast = false
     private var readAhead = 1
 
-    init(layer: LayerID, scope: LedgerScope) {
+    init(layer: LedgerLayer, scope: LedgerScope) {
         self.layer = layer
         self.scope = scope
     }
@@ -63,7 +63,7 @@ struct LedgerCompactionBase: Sendable {
     /// Begins a window at the chunk that would hold an id.
     private mutating func land(_ hash: IDHash) async throws {
         readAhead = 1
-        let found = try await scope.source.chunk(layer: layer, table: scope.table, holding: hash)
+        let found = try await scope.source.chunk(holding: hash, in: scope.table, of: layer)
         window = []
         isLast = false
         isFirst = found == nil
@@ -76,7 +76,7 @@ struct LedgerCompactionBase: Sendable {
     private mutating func readOn() async throws {
         let limit = readAhead
         let chunks = try await scope.source.chunks(
-            layer: layer, table: scope.table, after: window.last?.chunk.first, limit: limit)
+            after: window.last?.chunk.first, in: scope.table, of: layer, limit: limit)
         var last = window.last?.chunk.first
         for chunk in chunks.lazy.map(\.chunk) {
             guard chunk.table == scope.table, last.map({ $0 < chunk.first }) ?? true else { throw LedgerError.damaged }

@@ -12,7 +12,7 @@ struct LedgerTableCompaction: Sendable {
     private let shape: LedgerShape
     private let settings: LedgerCompaction.Settings
     private let byteLimit: Int
-    private let layers: [LayerID]
+    private let layers: [LedgerLayer]
     /// The cursors of the deltas, newest first.
     private var deltas: [LedgerLayerCursor]
     private var base: LedgerCompactionBase
@@ -29,7 +29,7 @@ struct LedgerTableCompaction: Sendable {
     private var left = 0
 
     init(
-        scope: LedgerScope, shape: LedgerShape, base: LayerID, deltas: [LayerID],
+        scope: LedgerScope, shape: LedgerShape, base: LedgerLayer, deltas: [LedgerLayer],
         settings: LedgerCompaction.Settings, byteLimit: Int
     ) throws(LedgerError) {
         self.scope = scope
@@ -65,7 +65,7 @@ struct LedgerTableCompaction: Sendable {
     }
 
     /// Compacts ids until the table is done or the batch is full.
-    mutating func compact(into batch: inout LedgerCompaction.Batch, bytes: inout Int) async throws {
+    mutating func compact(into batch: inout LedgerCompactionBatch, bytes: inout Int) async throws {
         var upper: IDHash?
         while let hash = next, batch.removed.count < settings.batchChunks, bytes + splitter.bytes < byteLimit {
             let stretch = try await base.stretch(of: hash)
@@ -86,7 +86,7 @@ struct LedgerTableCompaction: Sendable {
 
     /// Rewrites one base chunk with the entries that the deltas have for it.
     private mutating func compact(
-        _ stretch: LedgerCompactionBase.Stretch, into batch: inout LedgerCompaction.Batch, bytes: inout Int
+        _ stretch: LedgerCompactionBase.Stretch, into batch: inout LedgerCompactionBatch, bytes: inout Int
     ) async throws {
         try open(stretch.chunk?.chunk)
         while true {
@@ -126,7 +126,7 @@ extension LedgerTableCompaction {
     /// If an interrupted compaction has been here, the previous entry is the one that it brought: its own undos come
     /// first.
     private mutating func compact(
-        _ hash: IDHash, isInBase: Bool, into batch: inout LedgerCompaction.Batch, bytes: inout Int
+        _ hash: IDHash, isInBase: Bool, into batch: inout LedgerCompactionBatch, bytes: inout Int
     ) {
         var origin = isInBase ? Origin.base : .nowhere
         for index in deltas.indices.reversed() where deltas[index].position == .entry && deltas[index].head == hash {
@@ -190,7 +190,7 @@ extension LedgerTableCompaction {
         if reader.state == .held { count.held -= 1 }
     }
 
-    private mutating func takeChunks(into batch: inout LedgerCompaction.Batch, bytes: inout Int) {
+    private mutating func takeChunks(into batch: inout LedgerCompactionBatch, bytes: inout Int) {
         for chunk in splitter.takeChunks() {
             count.entries += chunk.entries
             count.bytes += chunk.bytes.count
@@ -200,9 +200,9 @@ extension LedgerTableCompaction {
     }
 
     private func add(
-        _ chunk: LedgerChunk, toUndoOf index: Int, in batch: inout LedgerCompaction.Batch, bytes: inout Int
+        _ chunk: LedgerChunk, toUndoOf index: Int, in batch: inout LedgerCompactionBatch, bytes: inout Int
     ) {
-        batch.undo[layers[index], default: []].append(chunk)
+        batch.undo[layers[index].cursor, default: []].append(chunk)
         bytes += chunk.bytes.count
     }
 }

@@ -22,16 +22,15 @@ extension ReplicaHead {
 
     /// Returns the ledger as one of the cursors sees it.
     package func outline(at cursor: Cursor?) -> LedgerOutline {
-        // The last bit of a version marks a running compaction.
-        var outline = LedgerOutline(replica: id, base: ledger.base?.id, version: ledger.version << 1)
+        var outline = LedgerOutline(replica: id, base: ledger.base, version: ledger.version)
         guard outline.base != nil, let cursor else { return outline }
         let (steps, bottom) = chain(from: cursor)
         let deltas = steps.compactMap(\.delta)
-        outline.deltas = deltas.map(\.id)
+        outline.deltas = deltas
         outline.deltaChunks = deltas.reduce(0) { $0 + $1.chunkCount }
         // If it is unknown on which base the cursor was made, the present one is a superset, without ways back.
         guard let bottom else { return outline }
-        outline.undos = cursors.filter { $0.cursor > bottom }.compactMap(\.undo?.id)
+        outline.undos = cursors.filter { $0.cursor > bottom }.compactMap(\.undo)
         outline.isExact = self[cursor]?.isExact == true && ledger.horizon.map { bottom >= $0 } ?? true
         return outline
     }
@@ -49,13 +48,6 @@ extension ReplicaHead {
             for (table, count) in step.delta?.counts ?? [:] { total[table, default: LedgerCount()].add(count) }
         }
         return total
-    }
-
-    /// Returns the deltas of a cursor and those below it that are not in the base yet, newest first.
-    package func compactableDeltas(upTo cursor: Cursor) -> [CompactableDelta] {
-        chain(from: cursor).steps.compactMap { step in
-            step.delta.map { CompactableDelta(layer: $0.id, cursor: step.cursor) }
-        }
     }
 
     /// Takes a delta away from its cursor, which rests on another one from now on, or is no longer exact if `below` is

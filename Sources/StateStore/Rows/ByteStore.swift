@@ -43,7 +43,7 @@ package protocol ByteStore: Sendable {
     /// Checks that the bytes can be read and written; thoroughly, that every page can.
     func check(thoroughly: Bool) async throws
 
-    /// Checks that bytes can be written now, as ``StateStore/checkWriting(within:)`` does.
+    /// Checks that bytes can be written now, as `Accounts.checkWriting` does.
     func checkWriting(within limit: Duration) async throws
 
     /// Finishes running calls and releases the store; every later call throws ``StateError/closed``.

@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
+package import SyncModel
 
 /// Heads name few chunks: those of large layers are named by directories, which are chunks themselves.
 extension Account {

@@ -5,7 +5,13 @@ import SyncModel
 
 /// Stores a finished pull.
 package enum CommitRule {
-    /// Stores the pull; ``StateStore/commit(_:)`` explains it.
+    /// Stores the pull: deletes the principal's receipts, and drops the oldest unconfirmed replicas over the limit with
+    /// their cursors.
+    ///
+    /// - Returns: How many first syncs there were in a row that no device has come back from, if this is one.
+    /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
+    ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)``, ``StateError/ledgerChanged`` or
+    ///   ``StateError/idsChanged``; the documentation of each states what the caller should do.
     package static func commit(_ pull: PullCommit, in account: inout Account) throws -> FirstSyncs.Row? {
         let row = pull.row
         if pull.replica == .new { account.assumeNone(row.replica) }
@@ -29,7 +35,7 @@ package enum CommitRule {
         var cursor = StoredCursor(row)
         for (read, version) in pull.ledgersRead {
             let other = read == replica.id ? replica : try account.replica(read)
-            guard other?.ledger.version == version >> 1 else { throw StateError.ledgerChanged }
+            guard other?.ledger.version == version else { throw StateError.ledgerChanged }
         }
         try LedgerRules.take(pull, &cursor, of: &replica, in: &account)
         replica.cursors.append(cursor)

@@ -5,9 +5,15 @@ package import SyncModel
 
 /// Says what is known when a pull or push begins.
 package enum ContextRule {
-    /// Returns all that the state knows; ``StateStore/pullContext(principal:session:presented:)`` explains it.
+    /// Returns all that the state knows.
     ///
-    /// What is known of the records of a push is read along.
+    /// - Parameters:
+    ///   - account: The caller's account.
+    ///   - session: The backend session of the call.
+    ///   - presented: The cursor that the client sent; nil for a first sync.
+    ///   - records: The records of a push, whose notes are read along.
+    /// - Returns: What is known at one moment.
+    /// - Throws: ``StateError``.
     package static func context(
         of account: inout Account, session: Session, presented: Cursor?, pushing records: [PushedRecordKey] = []
     ) throws -> StoredPullContext {

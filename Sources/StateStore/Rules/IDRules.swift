@@ -39,17 +39,19 @@ package enum IDRules {
             isPublic: value.isPublic, sequence: row.number)
     }
 
-    /// Returns the mappings after a sequence, by their sequences.
+    /// Returns the mappings that came after a sequence, in the order of their sequences, at most 10,000.
+    ///
+    /// If a record was created again, its new mapping has a new sequence and replaces the earlier one.
     package static func mappings(
         after sequence: Int64, limit: Int, of account: inout Account
     ) throws -> [StoredIDMapping] {
         guard let head = try account.head(), head.idSequence > sequence else { return [] }
         return try account.rows(
-            .numbered(.mapping, of: account.owner, after: sequence, limit: limit, newest: false)
+            .numbered(.mapping, of: account.owner, after: sequence, limit: min(max(0, limit), 10_000), newest: false)
         ).map(stored)
     }
 
-    /// Returns the mappings that contain an id, as the client's or as the backend's.
+    /// Returns the mappings that contain an id, as the client's or as the backend's; at most 100.
     package static func mappings(with id: String, in table: String, of account: inout Account) throws
         -> [StoredIDMapping]
     {
@@ -64,13 +66,17 @@ package enum IDRules {
         }
         try account.need(clients.map(Lookup.row))
         let rows = try Set(clients + [rowKey(client, account.owner)]).compactMap { try account.rows(.row($0)).first }
-        return try rows.sorted { $0.number < $1.number }.map(stored)
+        return try rows.sorted { $0.number < $1.number }.prefix(100).map(stored)
     }
 
-    /// Writes mappings; a record that was created again has its new id from then on.
+    /// Writes mappings; known ones change nothing, and a record that was created again has its new id from then on.
+    ///
+    /// No mapping is ever deleted. Each principal has mappings of its own: clients choose their ids, so with one map for all, a push of one principal
+    /// could decide the ids of another's records.
     ///
     /// - Returns: The mappings whose client id pulls do not use: the second of two client ids of one record, and ids
     ///   that may have been the backend's own.
+    /// - Throws: ``StateError/invalid(_:)`` for ids that are empty or longer than 255 bytes.
     package static func save(_ added: [IDMapping], at now: Instant, in account: inout Account) throws -> [IDMapping] {
         guard !added.isEmpty else { return [] }
         try check(added)
@@ -123,7 +129,7 @@ package enum IDRules {
         }
     }
 
-    /// Returns the ids that were pushed and have no id of the backend yet.
+    /// Returns those of a client's ids that it has pushed before and that have no known id of the backend yet.
     package static func unmapped(_ ids: [IDMapping], of account: inout Account) throws -> [IDMapping] {
         guard let head = try account.head(), head.notes > 0 else { return [] }
         let owner = account.owner
@@ -135,7 +141,7 @@ package enum IDRules {
         }.map(\.0)
     }
 
-    /// Returns those of the backend's ids that pulls translate.
+    /// Returns those of the backend's ids that belong to the principal's records with mapped ids.
     package static func mapped(
         _ ids: Set<String>, in table: String, of account: inout Account
     ) throws -> Set<String> {

@@ -3,7 +3,11 @@
 
 package import SyncModel
 
-/// Keeps pushes by calls while they are in progress, and those that were interrupted or failed.
+/// Keeps pushes by calls while they are in progress, and those that were interrupted or failed (finding 19).
+///
+/// A journal is open from ``begin(_:at:in:)`` until ``end(_:of:at:in:)``, or until push recovery closes it because the
+/// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends anything:
+/// this is the fence between two gateways on one state. A store with leases also compares their numbers here.
 package enum JournalRules {
     /// A journal, and how often it could not be closed.
     struct Journal: Coded {
@@ -50,7 +54,8 @@ package enum JournalRules {
         return journal
     }
 
-    /// Opens a journal and writes the notes of its push; returns its number.
+    /// Opens a journal and writes the notes of its push, before the first call to the backend; returns its number, never
+    /// given before.
     package static func begin(_ opening: JournalOpening, at now: Instant, in account: inout Account) throws -> Int64 {
         try NoteRules.write(opening.notes, at: now, in: &account)
         let id = try account.numbers(of: .journal, count: 1)[0]
@@ -63,7 +68,9 @@ package enum JournalRules {
         return id
     }
 
-    /// Writes the progress of an open journal.
+    /// Writes the outcomes of operations, and the operations that are about to be sent.
+    ///
+    /// - Throws: ``StateError/journalClosed`` if the journal has been closed elsewhere: send nothing more.
     package static func advance(
         _ step: JournalStep, of id: Int64, at now: Instant, in account: inout Account
     ) throws {
@@ -94,7 +101,13 @@ package enum JournalRules {
         _ = try IDRules.save(step.mappings, at: now, in: &account)
     }
 
-    /// Writes the end of a push; deletes the journal if it is no longer needed.
+    /// Writes the end of a push, before its client gets the answer.
+    ///
+    /// A push that was applied completely, or not at all, leaves no journal. The journal stays open if a create may have
+    /// succeeded under an unknown id. Other operations that may have been applied are kept for the operator.
+    ///
+    /// - Throws: ``StateError/journalClosed`` as ``advance(_:of:at:in:)`` does, and ``StateError/tooLarge(_:)`` for a
+    ///   receipt over the limit: end the push without one.
     package static func end(_ end: JournalEnd, of id: Int64, at now: Instant, in account: inout Account) throws {
         let owner = account.owner
         try account.need([.row(rowKey(id, owner)), operations(id, owner)])
@@ -164,7 +177,8 @@ package enum JournalRules {
         try account.withKnownHead { head in head.openJournals.removeAll(where: ids.contains) }
     }
 
-    /// Counts a failed attempt to close a journal.
+    /// Counts a failed attempt of push recovery to resolve a journal although the backend answers; returns the number of
+    /// such attempts, and the time of the first one.
     package static func countTry(
         of id: Int64, at now: Instant, in account: inout Account
     ) throws -> (tries: Int, since: Instant) {
@@ -178,7 +192,7 @@ package enum JournalRules {
         return (journal.tries, journal.triedAt ?? now)
     }
 
-    /// Deletes the request of an operation, which will not be repeated.
+    /// Records that the request of an operation will not be repeated, and deletes the request.
     package static func giveUp(_ index: Int, of id: Int64, in account: inout Account) throws {
         let row = operationKey(id, index, of: account.owner)
         guard var found = try account.value(row, as: StoredOperation.self)?.value else { return }
@@ -187,7 +201,7 @@ package enum JournalRules {
         try account.put(found, at: row)
     }
 
-    /// Returns true if the request of a record was given up once.
+    /// Returns true if the request of a record was given up once, according to the journals that are kept.
     package static func wasGivenUp(_ record: PushedRecordKey, of account: inout Account) throws -> Bool {
         try account.rows(.operation).contains {
             let stored = try StoredOperation(decoding: $0.bytes)
@@ -195,7 +209,14 @@ package enum JournalRules {
         }
     }
 
-    /// Returns the operations in flight, and the journal.
+    /// Returns the open journals, oldest first, with their operations in flight; almost always none.
+    package static func openJournals(
+        of account: inout Account
+    ) throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
+        try (account.head()?.openJournals ?? []).sorted().compactMap { try journal($0, of: &account) }
+    }
+
+    /// Returns a journal with the operations that are or were in flight.
     package static func journal(
         _ id: Int64, of account: inout Account
     ) throws -> (journal: PushJournal, inFlight: [InFlightOperation])? {

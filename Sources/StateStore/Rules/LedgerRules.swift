@@ -69,7 +69,7 @@ package enum LedgerRules {
     }
 
     /// Writes chunks, small ones into the head.
-    package static func write(
+    private static func write(
         _ chunks: [LedgerChunk], at now: Instant, in account: inout Account
     ) throws(StateError) -> [ChunkHead] {
         let limit = account.setting.limits.chunkBytes
@@ -89,12 +89,52 @@ package enum LedgerRules {
         return heads.sorted { $0.precedes($1) }
     }
 
-    /// Puts a compaction's results in the place of the base and the deltas; ``LedgerMerge`` explains them.
-    package static func merge(_ merge: LedgerMerge, at now: Instant, in account: inout Account) throws {
-        guard var replica = try account.replica(merge.replica) else {
-            throw StateError.replicaUnknown(merge.replica)
+    /// Takes a step of a compaction; the last one puts all results in the place of the base and the deltas.
+    ///
+    /// Until then nothing has changed for any cursor, and the steps' chunks are collected if no last step comes within an
+    /// hour. Data no longer in use stay readable for an hour, for pulls that began before; those pulls cannot be
+    /// committed. A step is durable only with the next commit.
+    ///
+    /// - Returns: The compaction for the next step.
+    /// - Throws: ``StateError/ledgerChanged`` if the ledger is not the one that the compaction began with.
+    package static func compact(
+        _ batch: LedgerCompactionBatch, of begun: LedgerMerge, at now: Instant, in account: inout Account
+    ) throws -> LedgerMerge {
+        guard let known = try account.replica(begun.replica) else { throw StateError.replicaUnknown(begun.replica) }
+        guard known.ledger.version == begun.version, known.ledger.base?.id == begun.base,
+            Set(batch.removed).count == batch.removed.count
+        else { throw StateError.ledgerChanged }
+        guard batch.undo.keys.allSatisfy({ $0 > known.ledger.compacted ?? .first }) else {
+            throw StateError.failed("an undo of a cursor that is in the base already")
         }
-        guard let base = replica.ledger.base, base.id == merge.base else { throw StateError.ledgerChanged }
+        var merge = begun
+        merge.removed.formUnion(batch.removed)
+        merge.added += try write(batch.added, at: now, in: &account)
+        for (table, count) in batch.counts { merge.counts[table, default: LedgerCount()].add(count) }
+        for (cursor, chunks) in batch.undo where !chunks.isEmpty {
+            var undo =
+                merge.undos[cursor]
+                ?? LedgerLayer(id: LayerID(rawValue: account.nextNumber(at: now)), cursor: cursor)
+            undo.chunks = (undo.chunks + (try write(chunks, at: now, in: &account))).sorted { $0.precedes($1) }
+            for chunk in chunks {
+                undo.counts[chunk.table, default: LedgerCount()].add(
+                    LedgerCount(entries: chunk.entries, bytes: chunk.bytes.count))
+            }
+            merge.undos[cursor] = undo
+        }
+        if batch.isLast {
+            try finish(merge, at: now, in: &account)
+            merge.version += 1
+        } else {
+            try stage(&merge, at: now, in: &account)
+        }
+        return merge
+    }
+
+    private static func finish(_ merge: LedgerMerge, at now: Instant, in account: inout Account) throws {
+        guard var replica = try account.replica(merge.replica), let base = replica.ledger.base else {
+            throw StateError.ledgerChanged
+        }
         let (steps, bottom) = replica.chain(from: merge.upTo)
         guard let bottom, bottom == replica.ledger.compacted else { throw StateError.ledgerChanged }
         let chunks = try account.chunks(in: base.chunks)
@@ -115,8 +155,8 @@ package enum LedgerRules {
         replica.ledger.base = next
         replica.ledger.compacted = next.cursor
         replica.ledger.version += 1
-        for undo in merge.undos {
-            guard let index = replica.index(of: undo.cursor) else { throw StateError.ledgerChanged }
+        for (cursor, undo) in merge.undos {
+            guard let index = replica.index(of: cursor) else { throw StateError.ledgerChanged }
             replica.cursors[index].undo = undo
             replica.cursors[index].undo?.chunks = try account.directories(of: undo.chunks, at: now)
         }
@@ -132,8 +172,9 @@ package enum LedgerRules {
         }
     }
 
-    /// Notes the chunks that a step of a compaction has written: they are collected if no last step comes within an hour.
-    package static func stage(_ merge: inout LedgerMerge, at now: Instant, in account: inout Account) throws {
+    /// Notes the chunks that a step has written.
+    private static func stage(_ merge: inout LedgerMerge, at now: Instant, in account: inout Account) throws {
+        if merge.steps == 0 { merge.number = account.nextNumber(at: now) }
         let chunks = account.changes.chunks.sorted { $0.key < $1.key }.map {
             ChunkHead(table: "", first: .first, entries: 0, number: $0.key, size: $0.value.count)
         }
@@ -159,38 +200,6 @@ package enum LedgerRules {
 
     /// The most chunks of a row of loose ones: a collection deletes them together.
     private static let looseChunks = 500
-}
-
-/// The results of a compaction: the base's chunks that are replaced, what replaces them, and what undoes it.
-package struct LedgerMerge: Hashable, Sendable {
-    /// The replica whose ledger was compacted.
-    package var replica: ReplicaID
-    /// The base that was read.
-    package var base: LayerID
-    /// The cursor up to which everything is in the base now.
-    package var upTo: Cursor
-    /// The number of its staged rows; no other merge or layer has it.
-    package var number: Int64
-    /// The number of its steps so far.
-    package var steps = 0
-    /// The version of the ledger that it was begun from.
-    package var version = 0
-    /// The numbers of the base's chunks that go.
-    package var removed: Set<Int64> = []
-    /// The chunks that come.
-    package var added: [ChunkHead] = []
-    /// The base's former entries, by the cursors whose deltas have replaced them.
-    package var undos: [LedgerLayer] = []
-    /// The changes of the base's figures.
-    package var counts: [String: LedgerCount] = [:]
-
-    /// Creates a merge without changes.
-    package init(replica: ReplicaID, base: LayerID, upTo: Cursor, number: Int64) {
-        self.number = number
-        self.replica = replica
-        self.base = base
-        self.upTo = upTo
-    }
 }
 
 /// Chunks of a layer that was staged.

@@ -39,7 +39,8 @@ package enum NoteRules {
         RowKey(.note, of: owner, record.keyBytes)
     }
 
-    /// Writes notes, each in place of an older one of its record.
+    /// Writes notes, each in place of an older one of its record; their sequences are the next ones of the principal, and
+    /// those in the given notes are ignored.
     ///
     /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
     /// names no links: those of the note before it remain.
@@ -75,11 +76,12 @@ package enum NoteRules {
         return value
     }
 
-    /// Returns the newest notes with greater sequences that were made since a time, by their sequences.
+    /// Returns the notes that a cursor has not seen, which are those with a greater sequence, as far as they were made
+    /// since a time: the newest `limit` of them, by their sequences.
     ///
     /// A refused record counts as held if an earlier push of it was accepted and the cursor has not seen that.
     package static func notes(
-        after sequence: Int64, madeSince time: Instant, limit: Int, of account: inout Account
+        after sequence: Int64, madeSince time: Instant = 0, limit: Int, of account: inout Account
     ) throws -> [PushNote] {
         guard let head = try account.head(), head.notes > 0, head.noteSequence > sequence else { return [] }
         let rows = try account.rows(

@@ -63,10 +63,18 @@ package enum QuarantineRules {
         }
     }
 
-    /// Puts records into quarantine, each in place of an older entry of the same record; returns their numbers.
+    /// Puts records into quarantine, each in place of an older entry of the same record, whose scheduled retry is
+    /// cancelled.
+    ///
+    /// An update of a record whose create is in quarantine stays a create: the backend has never had the record. No entry
+    /// is ever collected: the operator decides.
+    ///
+    /// - Returns: The numbers of the entries, in the order of the records.
+    /// - Throws: ``StateError/tooLarge(_:)`` if the principal would have more than `limit` entries.
     package static func add(
         _ pushes: [QuarantinedOperation], limit: Int, at now: Instant, in account: inout Account
     ) throws -> [Int64] {
+        guard !pushes.isEmpty else { return [] }
         let keys = pushes.map { rowKey($0.key, account.owner) }
         try account.need(keys.map(Lookup.row))
         let head = try account.withHead(at: now) { $0 }
@@ -125,18 +133,20 @@ package enum QuarantineRules {
     }
 
     /// Counts a retry whose outcome is unknown; returns how many there were since the entry was scheduled.
-    package static func countTry(of row: RowKey, at now: Instant, in account: inout Account) throws -> Int {
-        try change(row, in: &account) { entry in
+    package static func countTry(of record: PushedRecordKey, at now: Instant, in account: inout Account) throws -> Int {
+        try change(record, in: &account) { entry in
             entry.lastAt = max(entry.lastAt, now)
             entry.tries += 1
         }?.tries ?? 0
     }
 
-    /// Records that a retry was refused: the entry is not scheduled any more.
+    /// Records that a retry was refused: the entry is not scheduled any more, and its count rises.
+    ///
+    /// An entry that is gone is not an error.
     package static func refuseAgain(
-        _ row: RowKey, reason: QuarantinedOperation.Reason, at now: Instant, in account: inout Account
+        _ record: PushedRecordKey, reason: QuarantinedOperation.Reason, at now: Instant, in account: inout Account
     ) throws {
-        try change(row, in: &account) { entry in
+        try change(record, in: &account) { entry in
             entry.markedAt = nil
             entry.count += 1
             entry.lastAt = max(entry.lastAt, now)
@@ -146,8 +156,8 @@ package enum QuarantineRules {
     }
 
     /// Schedules an entry to be retried.
-    package static func schedule(_ row: RowKey, at now: Instant, in account: inout Account) throws {
-        try change(row, in: &account) { entry in
+    package static func schedule(_ record: PushedRecordKey, at now: Instant, in account: inout Account) throws {
+        try change(record, in: &account) { entry in
             entry.markedAt = now
             entry.tries = 0
         }
@@ -155,8 +165,9 @@ package enum QuarantineRules {
 
     @discardableResult
     private static func change(
-        _ row: RowKey, in account: inout Account, _ body: (inout Entry) -> Void
+        _ record: PushedRecordKey, in account: inout Account, _ body: (inout Entry) -> Void
     ) throws -> Entry? {
+        let row = rowKey(record, account.owner)
         guard let known = try account.value(row, as: Entry.self) else { return nil }
         var entry = known.value
         body(&entry)

@@ -36,7 +36,9 @@ package enum RefusalRules {
                 reason: refusal.reason), count: refusal.count, firstAt: refusal.firstAt, lastAt: refusal.lastAt)
     }
 
-    /// Records refused operations, and the push's result as the replica's last one.
+    /// Records the refused operations of a push, and its result, which `rind replicas` shows, as the replica's last one.
+    ///
+    /// Nothing is recorded for a principal that the state does not know.
     package static func note(
         _ operations: [RefusedOperation], replica: ReplicaID?, result: String, at now: Instant,
         in account: inout Account
@@ -63,12 +65,13 @@ package enum RefusalRules {
         }
     }
 
-    /// Returns the refusals, newest first.
-    package static func newest(in account: inout Account) throws -> [RefusalEntry] {
-        try account.rows(.refusal).map(entry).sorted {
+    /// Returns the refusals, newest first, at most `limit`.
+    package static func newest(_ limit: Int = .max, in account: inout Account) throws -> [RefusalEntry] {
+        let all = try account.rows(.refusal).map(entry).sorted {
             ($1.lastAt, $0.operation.key.table, $0.operation.key.id)
                 < ($0.lastAt, $1.operation.key.table, $1.operation.key.id)
         }
+        return Array(all.prefix(max(0, limit)))
     }
 
     /// Returns the last refusal of one record.

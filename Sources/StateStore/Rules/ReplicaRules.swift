@@ -5,7 +5,17 @@ package import SyncModel
 
 /// Changes replicas apart from their pulls.
 package enum ReplicaRules {
-    /// Records that a cursor came back; ``StateStore/confirm(principal:cursor:at:)`` explains it.
+    /// Records that the cursor came back, so that everything up to its vector is on the device.
+    ///
+    /// The cursor becomes the tip of its replica if it was made from the tip, or is the replica's first. If the replica
+    /// has gone on without the cursor, the cursor stays unconfirmed: it begins a replica of its own
+    /// (``StoredPullContext/isFork``).
+    ///
+    /// Changes nothing if the cursor was confirmed before and its replica was seen within the touch interval. A cursor
+    /// that is not the replica's first is stored later (``DeferredChange``): if it is lost, the device presents it again.
+    ///
+    /// - Returns: The cursor's replica.
+    /// - Throws: ``StateError/cursorUnknown(_:)`` if the cursor has been collected since: treat it as unknown.
     @discardableResult
     package static func confirm(_ cursor: Cursor, at now: Instant, in account: inout Account) throws -> ReplicaID {
         let row = RowKey(.cursor, of: account.owner, number: cursor.rawValue)
@@ -31,7 +41,8 @@ package enum ReplicaRules {
         return replica.id
     }
 
-    /// Records a replica's last action.
+    /// Records a replica's last action, the same action at most once per touch interval; an unknown replica is not an
+    /// error.
     package static func touch(
         _ id: ReplicaID, result: String, at now: Instant, in account: inout Account
     ) throws {
@@ -46,7 +57,10 @@ package enum ReplicaRules {
         try account.defer(.contact(at: now), of: id)
     }
 
-    /// Raises the schema version of a replica's pushes, or of those of the only one; returns true if it has risen.
+    /// Raises the recorded schema version of a replica's pushes, or of those of the principal's only one; if it has several,
+    /// nothing is recorded.
+    ///
+    /// - Returns: True if the version was raised.
     package static func notePushed(
         _ version: Int, by replica: ReplicaID?, in account: inout Account
     ) throws -> Bool {
@@ -142,15 +156,22 @@ package enum ReplicaRules {
             resyncAt: max(0, replica.resyncAt - cursorLead))
     }
 
-    /// Returns the ledgers at the cursors that the principal's devices are likely to present next.
-    package static func ledgers(of account: inout Account) throws -> [(ReplicaHead, LedgerOutline)] {
+    /// Returns a replica's ledger at its newest confirmed cursor, or at its newest one if none is; nil if there is no such
+    /// replica.
+    package static func ledger(of id: ReplicaID, in account: inout Account) throws -> LedgerOutline? {
+        try account.replica(id).map { $0.outline(at: $0.tip ?? $0.newest) }
+    }
+
+    /// Returns the outlines of all ledgers of a principal, for a cursor that was collected: each at its newest confirmed
+    /// cursor, and also at the newest cursor made from that one that has not come back, if there is one.
+    package static func ledgers(of account: inout Account) throws -> [LedgerOutline] {
         guard let head = try account.head(), head.ledgers > 0 else { return [] }
         return try account.allReplicas().filter { $0.ledger.base != nil }.flatMap { replica in
             guard let tip = replica.tip else {
-                return replica.newest.map { [(replica, replica.outline(at: $0))] } ?? []
+                return replica.newest.map { [replica.outline(at: $0)] } ?? []
             }
             let child = replica.cursors.last { $0.parent == tip }?.cursor
-            return [tip, child].compactMap { $0 }.map { (replica, replica.outline(at: $0)) }
+            return [tip, child].compactMap { $0 }.map { replica.outline(at: $0) }
         }
     }
 }

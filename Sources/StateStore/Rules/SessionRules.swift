@@ -16,11 +16,13 @@ package enum SessionRules {
         return .at(position.vector)
     }
 
-    /// Records a session's position, in the head of the replica that syncs under it, if there is one.
+    /// Records the session's position at the backend: `.unknown` before every ack call, the vector after its 2xx.
     ///
-    /// An unknown position is the beginning of a move: those of the other sessions are unknown from then on.
+    /// It is kept in the head of the replica that syncs under the session, if there is one. An unknown position is the
+    /// beginning of a move: those of the principal's other sessions are unknown from then on, since they may be the same
+    /// one at the backend.
     package static func setPosition(
-        _ position: Position, of session: Session, syncing replica: ReplicaID?, at now: Instant,
+        _ position: Position, of session: Session, syncing replica: ReplicaID? = nil, at now: Instant,
         in account: inout Account
     ) throws {
         if let vector = position.vector, Netstrings.encode(vector).count > account.setting.limits.vectorBytes {
@@ -89,7 +91,8 @@ package enum SessionRules {
         if stored != known { try account.put(stored, at: sessionKey(session, account.owner)) }
     }
 
-    /// Raises the generation and forgets the positions; returns the new generation.
+    /// Raises the session's generation and forgets the positions, before a reset is acknowledged; returns the new
+    /// generation.
     package static func raiseGeneration(
         of session: Session, at now: Instant, in account: inout Account
     ) throws -> Int {
@@ -110,7 +113,7 @@ package enum SessionRules {
     /// The most sessions of a principal whose own resets are kept.
     private static let maximumResets = 32
 
-    /// Records when the backend accepted the credential, at most once in the interval.
+    /// Records that the backend has accepted the session's credential, at most once per accepted interval.
     package static func markAccepted(_ session: Session, at now: Instant, in account: inout Account) throws {
         if let known = try acceptedAt(session, in: &account),
             !account.setting.limits.isAcceptanceDue(now, after: known)
@@ -121,7 +124,7 @@ package enum SessionRules {
         try touch(session, acceptedAt: now, at: now, in: &account)
     }
 
-    /// Distrusts what the principal's devices have got so far, as ``StateStore/distrust(because:of:at:)`` explains.
+    /// Distrusts what the principal's devices have got so far, as `Accounts.distrust` explains.
     package static func distrust(because restored: RestoredBackup, at now: Instant, in account: inout Account) throws {
         guard let head = try account.head() else { return }
         let replicas = try account.allReplicas()

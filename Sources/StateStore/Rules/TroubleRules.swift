@@ -35,7 +35,16 @@ package enum TroubleRules {
             count: trouble.count, since: trouble.since, lastAt: trouble.lastAt, code: trouble.code)
     }
 
-    /// Records that a replica did not get on; ``TroubleStore/noteTrouble(_:code:count:since:of:at:)`` explains it.
+    /// Records that a replica did not get on: once per touch interval, and the code whenever it is another one.
+    ///
+    /// Nothing that clients see depends on it. An unknown replica is not an error.
+    ///
+    /// - Parameters:
+    ///   - first: The trouble, as it is recorded if the state knows of none; its count counts if the caller has counted
+    ///     more than the state.
+    ///   - account: The account.
+    /// - Returns: The record before and after; nil if nothing was written.
+    /// - Throws: ``StateError``; the sync ends as it ends.
     package static func note(
         _ first: DeviceTrouble, in account: inout Account
     ) throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {

@@ -21,6 +21,19 @@ package struct LedgerChunk: Hashable, Sendable {
     }
 }
 
+/// A chunk and the number under which it is stored.
+package struct NumberedChunk: Hashable, Sendable {
+    /// The store's own number.
+    package var number: Int64
+    /// The chunk.
+    package var chunk: LedgerChunk
+    /// Creates a numbered chunk.
+    package init(number: Int64, chunk: LedgerChunk) {
+        self.number = number
+        self.chunk = chunk
+    }
+}
+
 /// Names one layer of a ledger: the base of a replica, the changes of one cursor, or the undo layer of a cursor.
 package struct LayerID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The store's own number for the layer.
@@ -39,11 +52,11 @@ package struct LedgerOutline: Hashable, Sendable {
     /// The replica that the layers belong to.
     package var replica: ReplicaID
     /// The state of a recent, confirmed cursor; nil if the replica has no ledger.
-    package var base: LayerID?
+    package var base: LedgerLayer?
     /// The changes that the cursor and its ancestors made after the base, newest first.
-    package var deltas: [LayerID]
+    package var deltas: [LedgerLayer]
     /// The undo layers: the base's entries before newer cursors were compacted into it, oldest first.
-    package var undos: [LayerID]
+    package var undos: [LedgerLayer]
     /// True if the layers hold exactly what the device holds at the cursor; otherwise some layers are gone, and the
     /// rest is a superset at best.
     package var isExact: Bool
@@ -54,7 +67,8 @@ package struct LedgerOutline: Hashable, Sendable {
 
     /// Creates an outline; without further arguments, that of a replica without a ledger.
     package init(
-        replica: ReplicaID, base: LayerID? = nil, deltas: [LayerID] = [], undos: [LayerID] = [], isExact: Bool = false,
+        replica: ReplicaID, base: LedgerLayer? = nil, deltas: [LedgerLayer] = [], undos: [LedgerLayer] = [],
+        isExact: Bool = false,
         deltaChunks: Int = 0, version: Int = 0
     ) {
         self.replica = replica
@@ -67,7 +81,7 @@ package struct LedgerOutline: Hashable, Sendable {
     }
 
     /// All layers in lookup order.
-    package var layers: [LayerID] { deltas + undos + (base.map { [$0] } ?? []) }
+    package var layers: [LedgerLayer] { deltas + undos + (base.map { [$0] } ?? []) }
 }
 
 /// The size of one table in a layer or in a whole ledger.

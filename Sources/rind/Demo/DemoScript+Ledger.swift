@@ -46,7 +46,7 @@ extension DemoScript {
         }
         let id = Self.lost[0]
         let report: WhyReport? = try await configuration.withState(for: .reading) { store in
-            let replicas = try await store.replicas(of: nil, after: nil, limit: 10)
+            let replicas = try await store.inspection.replicas(of: nil, after: nil, limit: 10)
             guard let phone = replicas.first(where: { $0.newest == cursor }) else { return nil }
             return try await WhyReport(id, in: table, of: phone, configuration: configuration, store: store)
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import StateStore
 import SyncModel
 
@@ -26,11 +27,11 @@ struct RecordCounts {
     }
 
     /// Counts what the state has of all of a principal's replicas.
-    init(of principal: Principal, schema: Schema, store: some StateStore) async throws {
+    init(of principal: Principal, schema: Schema, store: Accounts) async throws {
         self.init(of: principal, schema: schema)
         var last: ReplicaID?
         repeat {
-            let rows = try await store.replicas(of: principal, after: last, limit: Self.page)
+            let rows = try await store.inspection.replicas(of: principal, after: last, limit: Self.page)
             for row in rows { add(row) }
             last = rows.count < Self.page ? nil : rows.last?.id
         } while last != nil

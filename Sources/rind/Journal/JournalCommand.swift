@@ -61,7 +61,7 @@ struct JournalListCommand: AsyncParsableCommand {
     func run() async throws {
         try await state.run(for: .reading) { store, configuration in
             // One more than asked for, to see whether there are more.
-            let journals = try await store.journals(
+            let journals = try await store.inspection.journals(
                 of: try await owner.find(in: store, configuration), after: after, limit: limit + 1)
             return JournalList(
                 journals: Array(journals.prefix(limit)), hasMore: journals.count > limit,
@@ -135,7 +135,7 @@ struct JournalShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await state.run(for: .reading) { store, _ in
-            guard let found = try await store.journal(number) else {
+            guard let found = try await store.inspection.journal(number) else {
                 throw CommandFailure(.noInput, "There is no journal \(number). 'rind journal list' shows all.")
             }
             return JournalReport(journal: found.journal, inFlight: found.inFlight)

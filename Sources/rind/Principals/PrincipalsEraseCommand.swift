@@ -52,7 +52,7 @@ struct PrincipalsEraseCommand: AsyncParsableCommand {
         let owner = owner
         try await state.run(for: .changing) { store, configuration in
             guard let found = try await owner.find(in: store, configuration) else { return Erasure(principal: "") }
-            return Erasure(principal: found.description, tables: try await store.erase(found))
+            return Erasure(principal: found.description, tables: try await store.commands.erase(found))
         }
     }
 }

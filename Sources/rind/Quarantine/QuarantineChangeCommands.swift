@@ -52,12 +52,12 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
         try await state.run(for: .changing) { store, configuration in
             guard !all else {
                 let owner = try await owner.find(in: store, configuration)
-                let found = try await store.scheduleRetries(nil, of: owner, at: SystemClock().now)
+                let found = try await store.commands.scheduleRetries(nil, of: owner, at: SystemClock().now)
                 return QuarantineChange(change: "marked", names: found.map { QuarantineName(.push, $0) })
             }
             try await store.requireAll(names)
             let replicas = try await compare(names.numbers(.line), in: store, configuration: configuration)
-            _ = try await store.scheduleRetries(names.numbers(.push), of: nil, at: SystemClock().now)
+            _ = try await store.commands.scheduleRetries(names.numbers(.push), of: nil, at: SystemClock().now)
             return QuarantineChange(change: "marked", names: names, replicas: replicas)
         }
     }
@@ -75,12 +75,14 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
         }
         var principals: Set<Principal> = []
         for line in lines {
-            if let entry = try await store.quarantinedLine(line) { principals.insert(entry.principal) }
+            if let entry = try await store.inspection.quarantinedLine(line) { principals.insert(entry.principal) }
         }
         var count = 0
         for principal in principals {
-            for replica in try await store.replicas(of: principal, after: nil, limit: 10_000) {
-                try await store.resync(replica: replica.id, at: SystemClock().now)
+            for replica in try await store.inspection.replicas(of: principal, after: nil, limit: 10_000) {
+                try await store.change(replica.principal) {
+                    try ReplicaRules.resync(replica.id, at: SystemClock().now, in: &$0)
+                }
                 count += 1
             }
         }
@@ -117,21 +119,21 @@ struct QuarantineDropCommand: AsyncParsableCommand {
         try await state.run(for: .changing) { store, _ in
             try await store.requireAll(names)
             // Another command may have been faster, or the backend: then they are gone, too.
-            _ = try await store.dropPushes(names.numbers(.push))
-            _ = try await store.dropLines(names.numbers(.line))
+            _ = try await store.commands.dropPushes(names.numbers(.push))
+            _ = try await store.commands.dropLines(names.numbers(.line))
             return QuarantineChange(change: "dropped", names: names)
         }
     }
 }
 
-extension QuarantineAdmin {
+extension Accounts {
     /// Fails where one of the entries is not there, so that a slip of the pen changes nothing.
     fileprivate func requireAll(_ names: [QuarantineName]) async throws {
         var missing: [QuarantineName] = []
         for name in names {
             switch name.kind {
-            case .push: if try await quarantinedPush(name.number) == nil { missing.append(name) }
-            case .line: if try await quarantinedLine(name.number) == nil { missing.append(name) }
+            case .push: if try await inspection.quarantinedPush(name.number) == nil { missing.append(name) }
+            case .line: if try await inspection.quarantinedLine(name.number) == nil { missing.append(name) }
             }
         }
         guard missing.isEmpty else { throw QuarantineName.missing(missing) }

@@ -53,13 +53,17 @@ struct QuarantineListCommand: AsyncParsableCommand {
             var items: [QuarantineItem] = []
             // One more than asked for, to see whether there are more; lines come behind all pushes.
             if !lines, last?.kind != .line {
-                items += try await store.quarantinedPushes(of: owner, after: last?.number ?? 0, limit: limit + 1)
-                    .map(QuarantineItem.push)
+                items += try await store.inspection.quarantinedPushes(
+                    of: owner, after: last?.number ?? 0, limit: limit + 1
+                )
+                .map(QuarantineItem.push)
             }
             if !pushes, items.count <= limit {
                 let first = last.map { $0.kind == .line ? $0.number : 0 } ?? 0
-                items += try await store.quarantinedLines(of: owner, after: first, limit: limit + 1 - items.count)
-                    .map(QuarantineItem.line)
+                items += try await store.inspection.quarantinedLines(
+                    of: owner, after: first, limit: limit + 1 - items.count
+                )
+                .map(QuarantineItem.line)
             }
             return QuarantineList(items: Array(items.prefix(limit)), hasMore: items.count > limit)
         }

@@ -33,8 +33,8 @@ struct QuarantineShowCommand: AsyncParsableCommand {
         try await state.run(for: .reading) { store, _ in
             let item: QuarantineItem? =
                 switch name.kind {
-                case .push: try await store.quarantinedPush(name.number).map { .push($0) }
-                case .line: try await store.quarantinedLine(name.number).map { .line($0) }
+                case .push: try await store.inspection.quarantinedPush(name.number).map { .push($0) }
+                case .line: try await store.inspection.quarantinedLine(name.number).map { .line($0) }
                 }
             guard let item else { throw QuarantineName.missing([name]) }
             return QuarantineReport(item: item)

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import Gateway
 import GatewayConfig
@@ -31,7 +32,7 @@ struct PrincipalArgument: ParsableArguments {
     ///
     /// - Throws: ``CommandFailure`` if the principal is not in the state, or if users have no ids by the configuration.
     func find(
-        in store: some InspectableStore, _ configuration: GatewayConfig.Configuration
+        in store: Accounts, _ configuration: GatewayConfig.Configuration
     ) async throws -> Principal? {
         if let principal { return try await PrincipalName(validating: principal).find(in: store) }
         guard let user else { return nil }
@@ -41,7 +42,7 @@ struct PrincipalArgument: ParsableArguments {
                 "'[identity] principal' has no ids of users, so '--user' cannot find one: only 'backend:…', 'jwt:…' "
                     + "and 'header:…' have. Use '--principal' with the digits of the log.")
         }
-        guard try await store.principals(beginningWith: named.rawValue, limit: 1) == [named] else {
+        guard try await store.inspection.principals(beginningWith: named.rawValue, limit: 1) == [named] else {
             throw CommandFailure(
                 .noInput,
                 "The state has no user '\(user.shown(upTo: 80))' (principal \(named)): they have not synced, or with "

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import StateStore
 import SyncModel
@@ -22,8 +23,8 @@ struct PrincipalName {
     /// Finds the one principal of this name.
     ///
     /// - Throws: ``CommandFailure`` where there is none, and one that names those meant where there are several.
-    func find(in store: some InspectableStore) async throws -> Principal {
-        let found = try await store.principals(beginningWith: digits, limit: 6)
+    func find(in store: Accounts) async throws -> Principal {
+        let found = try await store.inspection.principals(beginningWith: digits, limit: 6)
         if found.count == 1 { return found[0] }
         guard !found.isEmpty else {
             throw CommandFailure(

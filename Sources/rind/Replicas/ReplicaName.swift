@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import ArgumentParser
 import StateStore
 import SyncModel
@@ -33,7 +34,7 @@ struct ReplicaName {
     ///
     /// - Throws: ``CommandFailure`` that names the nearest ones where there is none, and those meant where there are
     ///   several.
-    func find(in store: any StateStore) async throws -> ReplicaRow {
+    func find(in store: Accounts) async throws -> ReplicaRow {
         let found = try await Self.rows(beginningWith: digits, in: store)
         if found.count == 1 { return found[0] }
         if found.isEmpty {
@@ -48,7 +49,7 @@ struct ReplicaName {
     }
 
     /// Finds the replicas that share the longest prefix with an unknown name, if that is more than chance.
-    private func nearest(in store: any StateStore) async throws -> [ReplicaRow] {
+    private func nearest(in store: Accounts) async throws -> [ReplicaRow] {
         for count in stride(from: digits.utf8.count - 1, to: 1, by: -1) {
             let rows = try await Self.rows(beginningWith: String(digits.prefix(count)), in: store)
             if !rows.isEmpty { return rows }
@@ -63,11 +64,11 @@ struct ReplicaName {
     }
 
     /// Finds the first replicas whose digits begin so, which are a range of numbers.
-    private static func rows(beginningWith digits: String, in store: any StateStore) async throws -> [ReplicaRow] {
+    private static func rows(beginningWith digits: String, in store: Accounts) async throws -> [ReplicaRow] {
         let free = UInt64(16 - digits.utf8.count) * 4
         guard let number = UInt64(digits, radix: 16), let first = Int64(exactly: number << free) else { return [] }
         let last = first | Int64((UInt64(1) << free) - 1)
-        let rows = try await store.replicas(
+        let rows = try await store.inspection.replicas(
             of: nil, after: ReplicaID(rawValue: max(0, first - 1)), limit: shown + 1)
         return rows.filter { $0.id.rawValue <= last }
     }

@@ -31,7 +31,7 @@ struct ReplicasForgetCommand: AsyncParsableCommand {
         try await state.run(for: .changing) { store, _ in
             let row = try await name.find(in: store)
             // Another command may have been faster: then it is gone, too.
-            _ = try await store.forget(replica: row.id)
+            try await store.change(row.principal) { try ReplicaRules.forget(row.id, at: SystemClock().now, in: &$0) }
             return ReplicaChange(
                 row: row, change: "forgotten",
                 sentence: "\(row.id) is forgotten. If the device comes back, '[pull] unknown_cursor' says what it gets."
@@ -63,7 +63,7 @@ struct ReplicasResyncCommand: AsyncParsableCommand {
         let name = try replica.name
         try await state.run(for: .changing) { store, _ in
             let row = try await name.find(in: store)
-            try await store.resync(replica: row.id, at: SystemClock().now)
+            try await store.change(row.principal) { try ReplicaRules.resync(row.id, at: SystemClock().now, in: &$0) }
             return ReplicaChange(
                 row: row, change: "resync",
                 sentence:
@@ -106,7 +106,9 @@ struct ReplicasAcceptCommand: AsyncParsableCommand {
             }
             // The gateway's clock may be ahead of this one.
             let heldBackAt = row.comparisons.values.map(\.blockedAt).max() ?? 0
-            try await store.acceptDeletions(replica: row.id, at: max(heldBackAt, SystemClock().now))
+            try await store.change(row.principal) {
+                try ReplicaRules.acceptDeletions(of: row.id, at: max(heldBackAt, SystemClock().now), in: &$0)
+            }
             let types = row.blocked.map { $0.shown(upTo: 60) }.joined(separator: ", ")
             return ReplicaChange(
                 row: row, change: "accepted",

@@ -63,8 +63,9 @@ struct ReplicasListCommand: AsyncParsableCommand {
             // One more, to see whether there are more.
             let rows =
                 switch sort {
-                case .id: try await store.replicas(of: owner, after: first, limit: limit + 1)
-                case .lastContact: try await store.replicasByContact(of: owner, after: first, limit: limit + 1)
+                case .id: try await store.inspection.replicas(of: owner, after: first, limit: limit + 1)
+                case .lastContact:
+                    try await store.inspection.replicasByContact(of: owner, after: first, limit: limit + 1)
                 }
             if sort == .lastContact, rows.isEmpty, let first { try await Self.require(first, in: store) }
             return ReplicaList(rows: Array(rows.prefix(limit)), hasMore: rows.count > limit)
@@ -74,7 +75,7 @@ struct ReplicasListCommand: AsyncParsableCommand {
     /// Ends the list, because no replica is behind one that has been removed: its last contact went with it.
     private static func require(_ replica: ReplicaID, in store: CommandState) async throws {
         let before = ReplicaID(rawValue: max(1, replica.rawValue) - 1)
-        guard try await store.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }
+        guard try await store.inspection.replicas(of: nil, after: before, limit: 1).first?.id != replica else { return }
         throw CommandFailure(
             .noInput,
             "There is no replica \(replica) any more, so its successor by last contact is unknown. Begin anew "

@@ -36,7 +36,9 @@ struct ReplicasShowCommand: AsyncParsableCommand {
             let row = try await name.find(in: store)
             return ReplicaReport(
                 row: row, configuration: configuration,
-                refusals: try await store.refusals(of: row.principal, limit: ReplicaReport.shownRefusals))
+                refusals: try await store.read(row.principal) {
+                    try RefusalRules.newest(ReplicaReport.shownRefusals, in: &$0)
+                })
         }
     }
 }

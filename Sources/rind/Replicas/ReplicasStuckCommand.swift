@@ -41,7 +41,7 @@ struct ReplicasStuckCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await state.run(for: .reading) { store, configuration in
-            let found = try await store.stuckDevices(
+            let found = try await store.inspection.stuckDevices(
                 by: configuration.admin.stuckRule, since: SystemClock().now - StuckRule.unseen, limit: limit + 1)
             return StuckList(troubles: Array(found.prefix(limit)), hasMore: found.count > limit)
         }

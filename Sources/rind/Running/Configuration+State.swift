@@ -13,7 +13,7 @@ import StateStore
 import SyncModel
 
 /// A state with all that the commands ask of it.
-typealias CommandState = AccountStore
+typealias CommandState = Accounts
 
 extension Configuration {
     /// Opens the state for a gateway: creates it and brings its schema up to date if necessary.

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Gateway
 import Logging
 import ServiceLifecycle
@@ -9,7 +10,7 @@ import SyncModel
 
 /// Stores, once a second, what the state has put off: commands see it from then on.
 struct DeferredStoring: Service {
-    let store: any StateStore
+    let store: Accounts
     let clock: any WallClock
     let logger: Logger
 

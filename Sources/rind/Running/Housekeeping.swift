@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import Gateway
 import GatewayConfig
 import Logging
@@ -10,7 +11,7 @@ import SyncModel
 
 /// Takes away, once an hour, what the state no longer needs.
 struct Housekeeping: Service {
-    let store: any StateStore
+    let store: Accounts
     /// Returns the settings, which a reload may change.
     let ledger: @Sendable () -> GatewayConfig.Configuration.Ledger
     let clock: any WallClock

@@ -45,7 +45,7 @@ struct StateAcceptClockCommand: AsyncParsableCommand {
         guard lag > 0, isWanted else {
             return ClockAcceptance(now: now, newest: newest, lag: lag, lead: store.cursorLead, isChanged: false)
         }
-        let lead = try await store.acceptClock(at: now)
+        let lead = try await store.commands.acceptClock(at: now)
         return ClockAcceptance(now: now, newest: newest, lag: lag, lead: lead, isChanged: true)
     }
 }

@@ -47,7 +47,7 @@ struct StateDistrustCommand: AsyncParsableCommand {
         try await state.run(for: .changing) { store, configuration in
             let wanted = try await principal.find(in: store, configuration)
             let backup: RestoredBackup = restored == .backend ? .backend : .state
-            let count = try await store.distrust(because: backup, of: wanted, at: SystemClock().now)
+            let count = try await store.commands.distrust(because: backup, of: wanted, at: SystemClock().now)
             return Distrust(restored: restored, isOfOne: wanted != nil, principals: count)
         }
     }

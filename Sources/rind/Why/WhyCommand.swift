@@ -72,7 +72,7 @@ struct WhyCommand: AsyncParsableCommand {
     ) async throws -> ReplicaRow {
         if let replica { return try await ReplicaName(validating: replica).find(in: store) }
         let principal = try await owner.find(in: store, configuration)
-        let rows = try await store.replicasByContact(of: principal, after: nil, limit: 6)
+        let rows = try await store.inspection.replicasByContact(of: principal, after: nil, limit: 6)
         if rows.count == 1 { return rows[0] }
         let names = rows.prefix(5).map { row in
             let scope = row.principal.scope.map { "\($0.shown(upTo: 100)), " } ?? ""

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -77,7 +78,7 @@ import Testing
             }
             #expect(got == expected && pulled.repeated.isEmpty)
 
-            let entries = try await stack.store.quarantined(limit: 10)
+            let entries = try await stack.store.inspection.quarantined(limit: 10)
             #expect(
                 entries.map(\.line.reason)
                     == (damage.reason.map { [$0] } ?? (damage.isRepaired ? [.unreadableValue] : [])))
@@ -101,7 +102,7 @@ import Testing
                 stack.backend.inject(.stream { $0.malformed[4] = .noID })
                 _ = try PulledChanges(await stack.sendPull())
             }
-            let entries = try await stack.store.quarantined(limit: 10)
+            let entries = try await stack.store.inspection.quarantined(limit: 10)
             #expect(entries.map(\.count) == [3])
             #expect(String(decoding: entries[0].line.bytes, as: UTF8.self).contains(#""type":"TaskV2""#))
         }
@@ -116,7 +117,7 @@ import Testing
             stack.backend.inject(.stream { stream in for line in 0..<12 { stream.malformed[line] = .invalidJSON } })
             let pulled = try PulledChanges(await stack.sendPull())
             #expect(pulled.created["tasks"] == nil && pulled.created["projects"] == nil)
-            #expect(try await stack.store.quarantineCounts().entries > 0)
+            #expect(try await stack.store.inspection.quarantineCounts().entries > 0)
         }
     }
 }

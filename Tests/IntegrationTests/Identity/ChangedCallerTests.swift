@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -29,7 +30,7 @@ import Testing
             }
             #expect(stack.backend.count("GET", "/users/me") == 1)
             let answer = try await stack.sendPull(first.cursor, token: "device-a")
-            let names = Set(try await stack.store.replicas(of: nil, after: nil, limit: 9).map(\.principal))
+            let names = Set(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.principal))
             #expect(names.count == 2)
             // The cursor is the other one's: it is worth nothing here.
             #expect(try await stack.figures(of: answer)["restart"] == "unknown_cursor")
@@ -56,15 +57,15 @@ import Testing
             stack.backend.rejectedIDs = ["n-1"]
             let cursor = try PulledChanges(await stack.sendPull(token: "device-a")).cursor
             #expect(try await stack.sendPush(cursor, Self.tag, token: "device-a").status == 200)
-            let admin = try #require(stack.store as? any QuarantineAdmin)
-            #expect(try await admin.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 1)
+            let admin = stack.store
+            #expect(try await admin.commands.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 1)
             stack.backend.rejectedIDs = []
             // Within auth_ttl: the gateway still takes the session for Ada's.
             try await stack.backend.give(sessionOf: "device-a", to: Self.bob)
             #expect(try await stack.sendPull(cursor, token: "device-a").outcome == "503 identity.changed")
             _ = try PulledChanges(await stack.sendPull(cursor, token: "device-a"))
             #expect(try await stack.backend.records()["tags"]?["n-1"] == nil)
-            #expect(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).count == 1)
+            #expect(try await admin.inspection.quarantinedPushes(of: nil, after: 0, limit: 9).count == 1)
         }
     }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import Gateway
 import GatewayConfig
@@ -13,7 +14,7 @@ import Testing
 /// Callers whom a token or a proxy names.
 @Suite(.timeLimit(.minutes(5))) struct StatedCallerTests {
     private static func principals(_ stack: GatewayStack) async throws -> Set<Principal> {
-        Set(try await stack.store.replicas(of: nil, after: nil, limit: 99).map(\.principal))
+        Set(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 99).map(\.principal))
     }
 
     /// Options for tokens of an issuer, which are sessions of Ada's at the backend.

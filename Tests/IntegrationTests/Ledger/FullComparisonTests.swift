@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -165,7 +166,7 @@ import Testing
         #expect(try await pull(&device, stack) == (["updated tasks#t-1"], nil))
         let line = stack.logged("ledger.sweep_failed").first
         #expect(line?.metadata["type"] == "CommentsV1" && line?.metadata["because"] == "\(code)")
-        let replica = try await stack.store.replicas(of: nil, after: nil, limit: 10).first
+        let replica = try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).first
         #expect(replica?.lastResult.contains("comparing CommentsV1 failed (\(code))") == true)
 
         // The others take their turn meanwhile.

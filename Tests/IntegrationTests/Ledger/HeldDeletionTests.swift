@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -40,7 +41,7 @@ import Testing
             #expect("\(line.level)" == "error" && line.metadata["types"] == "ProjectsV2 TasksV2")
             #expect(line.metadata["hint"]?.contains("rind replicas accept") == true)
 
-            let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
+            let replica = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).first)
             #expect(line.metadata["replica"] == replica.id.description)
             #expect(replica.blocked.sorted() == ["ProjectsV2", "TasksV2"])
             // New records come all the same, and the comparison is tried again after an hour, with the same result.
@@ -50,11 +51,13 @@ import Testing
             for _ in 0..<5 { try await device.expectPull([]) }
             #expect(stack.logged("ledger.sweep_blocked").count == 3)
 
-            try await stack.store.acceptDeletions(replica: replica.id, at: clock.now)
+            try await stack.store.change(replica.principal) {
+                try ReplicaRules.acceptDeletions(of: replica.id, at: clock.now, in: &$0)
+            }
             for _ in 0..<3 { _ = try await device.pulled() }
             #expect(device.ids("tasks") == [] && device.ids("projects") == ["new"])
             try await stack.expectEqual(device)
-            let after = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
+            let after = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).first)
             #expect(after.blocked == [])
         }
     }
@@ -65,10 +68,12 @@ import Testing
             var device = try await Self.quiesced(stack, tags: 150)
             try await Self.empty(stack)
             try await device.expectPull([])
-            let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
+            let replica = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).first)
             #expect(replica.blocked.sorted() == ["ProjectsV2", "TagsV1", "TasksV2"])
             let heldBackAt = try #require(replica.comparisons.values.map(\.blockedAt).max())
-            try await stack.store.acceptDeletions(replica: replica.id, at: heldBackAt)
+            try await stack.store.change(replica.principal) {
+                try ReplicaRules.acceptDeletions(of: replica.id, at: heldBackAt, in: &$0)
+            }
             for _ in 0..<4 { _ = try await device.pulled() }
             try await stack.expectEqual(device)
             #expect(stack.log.lines(containing: "have gone out").count == 2)

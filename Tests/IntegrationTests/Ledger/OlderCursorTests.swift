@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -119,7 +120,7 @@ import Testing
                 try await stack.expectEqual(phone)
                 try await stack.expectEqual(clone)
             }
-            #expect(try await stack.store.replicas(of: nil, after: nil, limit: 10).count == 2)
+            #expect(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).count == 2)
             // What one of them pushes reaches the other, although they were one.
             try phone.model.update("tasks", "t-10", with: ["name": "from the phone"])
             try clone.model.update("tasks", "t-11", with: ["name": "from the clone"])
@@ -137,9 +138,9 @@ import Testing
             try await stack.seed(tasks: 20)
             var device = try await stack.quietDevices()[0]
             try await stack.lose("tasks", ["t-1"])
-            let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 10).first)
+            let replica = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).first)
             let now = try #require(try await stack.store.newestCursor()).time
-            try await stack.store.resync(replica: replica.id, at: now)
+            try await stack.store.change(replica.principal) { try ReplicaRules.resync(replica.id, at: now, in: &$0) }
             let (answer, _) = try await device.pull()
             #expect(try PulledChanges(answer).deleted == ["tasks": ["t-1"]])
             #expect(try PulledChanges(answer).created == [:])

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -68,7 +69,7 @@ import Testing
             stack.backend.clock.advance(by: 10)
             try device.model.update("tasks", "t-5", with: ["name": "unsynced"])
 
-            #expect(try await stack.store.distrust(because: .backend, of: nil, at: clock.now) == 1)
+            #expect(try await stack.store.commands.distrust(because: .backend, of: nil, at: clock.now) == 1)
             let (answer, _) = try await device.pull()
             #expect(try Self.brief(answer) == Self.undone)
             #expect(try await stack.figures(of: answer)["restart"] == "distrusted")
@@ -117,10 +118,10 @@ import Testing
                 try await stack.device(), try await stack.device(of: "bob@example.com", token: "bob-token"),
             ]
             for place in [0, 1] { try await devices[place].sync() }
-            let principals = try await stack.store.replicas(of: nil, after: nil, limit: 9).map(\.principal)
+            let principals = try await stack.store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.principal)
             let ada = try #require(principals.first)
             #expect(Set(principals).count == 2)
-            #expect(try await stack.store.distrust(because: .backend, of: ada, at: clock.now) == 1)
+            #expect(try await stack.store.commands.distrust(because: .backend, of: ada, at: clock.now) == 1)
             var restarts: [String?] = []
             for place in [0, 1] {
                 let (answer, _) = try await devices[place].pull()
@@ -137,7 +138,7 @@ import Testing
             try await stack.seed(tasks: 3)
             stack.backend.clock.advance(by: 10)
             var device = try await stack.quietDevices()[0]
-            #expect(try await stack.store.distrust(because: .state, of: nil, at: clock.now) == 1)
+            #expect(try await stack.store.commands.distrust(because: .state, of: nil, at: clock.now) == 1)
             let changes = try await PulledChanges(device.pull().answer).brief
             #expect(changes.filter { $0.hasPrefix("updated tasks#") }.count == 3)
             #expect(changes.allSatisfy { $0.hasPrefix("updated ") })

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -29,7 +30,7 @@ import Testing
             Self.spoil(stack, .invalidJSON)
             try await device.expectPull(["deleted tasks#t-1"])
             #expect(device.model.record("tasks", "t-3")?.status == .updated)
-            #expect(try await stack.store.quarantined(limit: 10).map(\.line.id) == ["t-3"])
+            #expect(try await stack.store.inspection.quarantined(limit: 10).map(\.line.id) == ["t-3"])
             try await device.sync()
             try await stack.expectEqual(device)
         }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayConfig
 import GatewayTesting
@@ -154,7 +155,7 @@ import Testing
             #expect(answer.ids("tags", "created") == safe.sorted())
             // The parts of a composite id are written so that they can be taken apart again.
             #expect(answer.ids("task_tags", "created") == ["t_5f1.a_2fb"])
-            let quarantined = try await stack.store.quarantined(limit: 100)
+            let quarantined = try await stack.store.inspection.quarantined(limit: 100)
             #expect(quarantined.count == unsafe.count && quarantined.allSatisfy { $0.line.reason == .unsafeID })
             // They don't come again and again, and they don't stop what comes after them.
             try await stack.backend.edit(.put("tags", ["id": "later"]))

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -21,9 +22,11 @@ import Testing
     }
 
     private static func redeliveries(_ stack: GatewayStack, _ device: StackDevice) async throws -> [PendingRedelivery] {
-        let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 9).first).id
+        let replica = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 9).first)
         let cursor = try #require(device.model.lastPulledAt.flatMap { Cursor(rawValue: Int64($0)) })
-        return try await stack.store.redeliveries(of: replica, at: cursor, limit: 9)
+        return try await stack.store.read(replica.principal) {
+            try RedeliveryRules.pending(for: replica.id, at: cursor, limit: 9, of: &$0)
+        }
     }
 
     @Test func `what the backend has refused comes once more, even if it is as the device has it`() async throws {

@@ -65,9 +65,11 @@ import Testing
             // Asked, never made once more.
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
             #expect(try await stack.openJournals().isEmpty)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.failure?.code == "push.unknown_outcome")
-            let mapped = try await stack.store.mappedIDs(Set(made.keys), in: "tasks", of: journal.principal)
+            let mapped = try await stack.store.read(journal.principal) {
+                try IDRules.mapped(Set(made.keys), in: "tasks", of: &$0)
+            }
             let warnings = stack.log.lines.filter { $0.metadata["code"] == "push.unknown_create" }
             if means == .nothing {
                 #expect(mapped.isEmpty && journal.found == 0 && journal.lost == 1 && warnings.count == 1)
@@ -85,10 +87,12 @@ import Testing
             let made = try await stack.backend.records()["tasks"] ?? [:]
             // Under its key it is made now, since nobody can ask without asking for it; its id is known all the same.
             #expect(made.count == (means == .key ? 1 : 0))
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == (means == .key ? 1 : 0))
             #expect(
-                try await stack.store.mappedIDs(Set(made.keys), in: "tasks", of: journal.principal) == Set(made.keys))
+                try await stack.store.read(journal.principal) {
+                    try IDRules.mapped(Set(made.keys), in: "tasks", of: &$0)
+                } == Set(made.keys))
         }
     }
 
@@ -114,7 +118,7 @@ import Testing
                 group.cancelAll()
             }
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
         }
@@ -130,7 +134,7 @@ import Testing
             let device = try await Self.createLosingAnswer(stack)
             stack.backend.inject(DemoFault("POST", "/tasks", action: .status(status)))
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1 && journal.lost == 0)
         }
     }
@@ -147,7 +151,7 @@ import Testing
             }
             try await device.push()
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
-            #expect(try await stack.admin().journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -187,7 +191,7 @@ import Testing
             clock.advance(byMilliseconds: 3_600_000)
             #expect(try await device.pullLosingAnswer().status == 200)
             #expect(stack.backend.count("POST", "/tasks") == 1)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 0 && journal.lost == 1)
         }
     }
@@ -199,7 +203,7 @@ import Testing
             #expect(try await device.pullLosingAnswer().status == 503)
             #expect(try await stack.openJournals().count == 1)
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1)
         }
     }
@@ -218,7 +222,7 @@ import Testing
                 let answer = try await device.pullLosingAnswer()
                 #expect(answer.status == (pause == RecoveryPatience.milliseconds ? 200 : 503))
             }
-            var journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            var journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
             #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
             // The same record does not have the same patience again.
@@ -227,7 +231,7 @@ import Testing
             #expect(try await stack.openJournals().count == 1)
             fail()
             #expect(try await device.pullLosingAnswer().status == 200)
-            journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.lost == 1)
         }
     }
@@ -250,7 +254,7 @@ import Testing
             }
             stack.backend.retirement = DemoRetirement()
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
         }
@@ -262,7 +266,7 @@ import Testing
                 let answer = try await device.pullLosingAnswer()
                 #expect(answer.status == (pause == RecoveryPatience.milliseconds ? 200 : 502))
             }
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
             #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
         }
@@ -282,7 +286,7 @@ import Testing
             }
             #expect(try await stack.openJournals().count == 1)
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1 && journal.lost == 0)
         }
     }
@@ -308,7 +312,7 @@ import Testing
             try await device.push()
             #expect(!device.model.hasUnsyncedChanges)
             #expect(try await stack.backend.records()["tasks"]?.count == 12)
-            #expect(try await stack.admin().journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -344,7 +348,7 @@ import Testing
             #expect(try await backend.records()["tasks"]?.count == 1)
             try await gateway.kill()
             let store = try await SQLiteStateStore.openShared(path: "\(directory)/state.db", for: .reading)
-            let journal = try #require(try await store.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.failure == nil)
             await store.close()
         }
@@ -366,7 +370,7 @@ import Testing
             #expect(try await stack.openJournals().isEmpty)
             #expect(try await pushed.status == 200)
             #expect(stack.backend.count("POST", "/tasks") == 1)
-            #expect(try await stack.admin().journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -396,7 +400,7 @@ import Testing
                 #expect(answer.outcome == "422 push.rejected")
                 #expect(answer.text.contains("The server did not accept all of your changes"))
             }
-            let journal = try #require(try await stack.admin().journals(of: nil, after: 0, limit: 9).first)
+            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).first)
             #expect(journal.state == .failed && journal.applied == 1 && journal.operations == 3)
             #expect(journal.failure?.code == "push.rejected")
             #expect(journal.failure?.record == PushedRecordKey(table: "tags", id: "n-2"))
@@ -458,10 +462,10 @@ private enum RecoveryPatience {
 extension GatewayStack {
     /// The open journals of the only principal.
     func openJournals() async throws -> [(journal: PushJournal, inFlight: [InFlightOperation])] {
-        guard let replica = try await store.replicas(of: nil, after: nil, limit: 1).first else { return [] }
-        return try await store.openJournals(of: replica.principal)
+        guard let replica = try await store.inspection.replicas(of: nil, after: nil, limit: 1).first else { return [] }
+        return try await store.read(replica.principal) { try JournalRules.openJournals(of: &$0) }
     }
 
     /// What the operator sees of the journals.
-    func admin() throws -> any JournalAdmin { try #require(store as? AccountStore) }
+    func admin() throws -> Accounts { store }
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -23,8 +24,8 @@ import Testing
     }
 
     private static func entries(_ stack: GatewayStack) async throws -> [QuarantinedPush] {
-        let store = try #require(stack.store as? any QuarantineAdmin)
-        return try await store.quarantinedPushes(of: nil, after: 0, limit: 99)
+        let store = stack.store
+        return try await store.inspection.quarantinedPushes(of: nil, after: 0, limit: 99)
     }
 
     /// Makes a task of the project with a comment, and an edit of another one, and takes the project away.
@@ -54,8 +55,8 @@ import Testing
             try await device.sync()
             try await stack.backend.edit(as: bob, .share(project: "q", with: ada))
             stack.backend.rejectedIDs = []
-            let store = try #require(stack.store as? any QuarantineAdmin)
-            #expect(try await store.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 2)
+            let store = stack.store
+            #expect(try await store.commands.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 2)
             for _ in 0..<3 { try await device.sync() }
             #expect(try await Self.entries(stack) == [])
             try await stack.expectEqual(device)

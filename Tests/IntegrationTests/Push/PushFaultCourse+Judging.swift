@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import GatewayTesting
 import StateStore
 
@@ -25,9 +26,8 @@ extension PushFaultCourse {
             of: backend, for: user.email, schema: tables.schema, version: tables.version)
         let oracle = tables.oracle
         let present = names(in: contents)
-        let admin = stack.store as? any QuarantineAdmin
         let quarantined = Set(
-            try await admin?.quarantinedPushes(of: nil, after: 0, limit: 99).map(\.push.key.id) ?? [])
+            try await stack.store.inspection.quarantinedPushes(of: nil, after: 0, limit: 99).map(\.push.key.id))
         for (place, device) in devices.enumerated() {
             if device.model.hasUnsyncedChanges { outcome.problems.append("device \(place) has unsynced changes") }
             let left = oracle.differences(device.model.contents, contents)

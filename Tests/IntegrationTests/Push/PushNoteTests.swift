@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -10,8 +11,8 @@ import Testing
 /// What the state remembers of pushes.
 @Suite(.timeLimit(.minutes(5))) struct PushNoteTests {
     private static func notes(_ stack: GatewayStack) async throws -> [PushNote] {
-        let replica = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 1).first)
-        return try await stack.store.pushNotes(of: replica.principal, after: 0, limit: 100)
+        let replica = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 1).first)
+        return try await stack.store.read(replica.principal) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }
     }
 
     @Test(arguments: [401, 429])
@@ -49,10 +50,11 @@ import Testing
         try await GatewayStack.with { stack in
             try await stack.seed(tasks: 3)
             var device = try await stack.quietDevices()[0]
-            let principal = try #require(try await stack.store.replicas(of: nil, after: nil, limit: 1).first).principal
+            let principal = try #require(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 1).first)
+                .principal
             func note(_ ids: Range<Int>) async throws {
                 let notes = ids.map { PushNote(table: "tags", id: "x-\($0)", state: .seen) }
-                try await stack.store.note(notes, principal: principal, at: 1)
+                try await stack.store.change(principal) { try NoteRules.write(notes, at: 1, in: &$0) }
             }
             // One record twice, so that there are more sequences than notes.
             try await note(0..<50_000)

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import JSONBytes
@@ -26,13 +27,13 @@ import Testing
     }
 
     private static func entries(_ stack: GatewayStack) async throws -> [QuarantinedPush] {
-        let store = try #require(stack.store as? any QuarantineAdmin)
-        return try await store.quarantinedPushes(of: nil, after: 0, limit: 99)
+        let store = stack.store
+        return try await store.inspection.quarantinedPushes(of: nil, after: 0, limit: 99)
     }
 
     private static func mark(_ stack: GatewayStack) async throws {
-        let store = try #require(stack.store as? any QuarantineAdmin)
-        #expect(try await !store.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).isEmpty)
+        let store = stack.store
+        #expect(try await !store.commands.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).isEmpty)
     }
 
     @Test(arguments: PushStyle.allCases)

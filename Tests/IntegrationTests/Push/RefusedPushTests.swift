@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -98,10 +99,10 @@ import Testing
             for (name, value) in way.line { #expect(line.metadata[name] == value, "\(name)") }
             #expect(answer.outcome.hasSuffix(line.metadata["code"] ?? "-"))
 
-            let admin = try #require(stack.store as? any InspectableStore)
-            let row = try #require(try await admin.replicas(of: nil, after: nil, limit: 2).first)
+            let admin = stack.store
+            let row = try #require(try await admin.inspection.replicas(of: nil, after: nil, limit: 2).first)
             #expect(row.lastResult == "push refused: 1 operation, \(line.metadata["code"] ?? "-")")
-            let entry = try #require(try await admin.refusals(of: row.principal, limit: 9).first)
+            let entry = try #require(try await admin.read(row.principal) { try RefusalRules.newest(9, in: &$0) }.first)
             #expect(entry.operation.key.id == line.metadata["record"] && entry.count == 1)
             #expect(entry.operation.call == line.metadata["call"])
             #expect(entry.operation.reason.message == line.metadata["reason"])
@@ -134,11 +135,12 @@ import Testing
             let line = try #require(stack.logged("backend.failed").first { $0.metadata["record"] == "n-2" })
             #expect(line.metadata["table"] == "tags" && line.metadata["call"] == "PATCH /tags/{id}")
             #expect(line.metadata["error"]?.hasPrefix("the backend failed (500)") == true)
-            let admin = try #require(stack.store as? any InspectableStore)
-            let row = try #require(try await admin.replicas(of: nil, after: nil, limit: 2).first)
+            let admin = stack.store
+            let row = try #require(try await admin.inspection.replicas(of: nil, after: nil, limit: 2).first)
             #expect(row.lastResult == "push failed: push.unknown_outcome")
-            let journals = try #require(stack.store as? any JournalAdmin)
-            let journal = try #require(try await journals.journals(of: row.principal, after: 0, limit: 2).first)
+            let journals = stack.store
+            let journal = try #require(
+                try await journals.inspection.journals(of: row.principal, after: 0, limit: 2).first)
             #expect(journal.failure?.message?.hasPrefix("the backend failed (500)") == true)
         }
     }
@@ -154,9 +156,12 @@ import Testing
             let cursor = device.model.lastPulledAt.map { Int64($0) }
             let answer = try await stack.sendPush(cursor, .changes("tags", created: created), token: device.token)
             #expect(answer.outcome == "401 backend.credential")
-            let admin = try #require(stack.store as? any InspectableStore)
-            let row = try #require(try await admin.replicas(of: nil, after: nil, limit: 2).first)
-            #expect(try await admin.refusals(of: row.principal, limit: 9).map(\.operation.key.id) == ["n-1"])
+            let admin = stack.store
+            let row = try #require(try await admin.inspection.replicas(of: nil, after: nil, limit: 2).first)
+            #expect(
+                try await admin.read(row.principal) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == [
+                    "n-1"
+                ])
         }
     }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import JSONBytes
@@ -93,7 +94,7 @@ import Testing
             #expect(told.metadata["table"] == "tasks" && told.metadata["column"] == "position")
             #expect(told.metadata["values"] == "2" && told.metadata["shape"] == #"text "99,99""#)
             #expect(!"\(stack.logged("pull.unreadable_values"))".contains("12,50"))
-            let entries = try await stack.store.quarantined(limit: 10)
+            let entries = try await stack.store.inspection.quarantined(limit: 10)
             #expect(Set(entries.map(\.line.id)) == ["t", "u"])
             #expect(entries.allSatisfy { $0.line.reason == .unreadableValue && $0.line.table == "tasks" })
             #expect(entries.allSatisfy { String(decoding: $0.line.bytes, as: UTF8.self) == #"position: text "99,99""# })
@@ -143,8 +144,8 @@ import Testing
             try await phone.sync()
             #expect(try await stack.records("tasks")["t"]?["name"] == "a")
             stack.backend.rejectedIDs = []
-            let store = try #require(stack.store as? any QuarantineAdmin)
-            #expect(try await store.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 1)
+            let store = stack.store
+            #expect(try await store.commands.scheduleRetries(nil, of: nil, at: 1_800_000_000_000).count == 1)
             for _ in 0..<2 { try await phone.sync() }
             #expect(try await stack.records("tasks")["t"]?["name"] == "b")
             #expect(try await Self.price(stack) == "12,50")

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -81,12 +82,12 @@ import Testing
         try await Self.push(odd, "quarantine") { stack, answer in
             #expect(answer.status == 200 && answer.text == "{}")
             #expect(try await stack.records("projects")["p"] != nil)
-            let admin = try #require(stack.store as? any QuarantineAdmin)
-            let entry = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
+            let admin = stack.store
+            let entry = try #require(try await admin.inspection.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(entry.push.key.id == odd.id && entry.push.reason.code == odd.code)
-            _ = try await admin.scheduleRetries(nil, of: nil, at: 1_800_000_000_000)
+            _ = try await admin.commands.scheduleRetries(nil, of: nil, at: 1_800_000_000_000)
             _ = try await stack.pull(nil)
-            let again = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
+            let again = try #require(try await admin.inspection.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(again.count == 2 && again.markedAt == nil && again.push.reason.code == odd.code)
         }
     }
@@ -120,8 +121,8 @@ import Testing
                 .with("projects", created: [["id": "p", "name": "n"]])
             #expect(try await stack.sendPush(nil, push).status == 200)
             #expect(try await stack.records("projects")["p"] != nil)
-            let admin = try #require(stack.store as? any QuarantineAdmin)
-            let entry = try #require(try await admin.quarantinedPushes(of: nil, after: 0, limit: 9).first)
+            let admin = stack.store
+            let entry = try #require(try await admin.inspection.quarantinedPushes(of: nil, after: 0, limit: 9).first)
             #expect(entry.push.key.id == id && entry.push.reason.code == "push.unsafe_id")
         }
     }

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -15,7 +16,7 @@ import Testing
     {
         let lines = stack.logged("backend.types")
         #expect(lines.allSatisfy { "\($0.level)" == "error" })
-        let replicas = try await stack.store.replicas(of: nil, after: nil, limit: 10)
+        let replicas = try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10)
         return (
             lines.compactMap { $0.metadata["types"] }, lines.compactMap { $0.metadata["tables"] },
             replicas.first?.lastResult ?? ""

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import Foundation
 import GatewayTesting
@@ -29,7 +30,7 @@ import Testing
             #expect(answer.outcome == "426 schema.too_old")
             #expect(answer.text.contains("This version of the app is too old to sync. Please update it"))
             #expect(stack.backend.requests.isEmpty, "nobody is bothered")
-            #expect(try await stack.store.replicas(of: nil, after: nil, limit: 10).isEmpty)
+            #expect(try await stack.store.inspection.replicas(of: nil, after: nil, limit: 10).isEmpty)
         }
     }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import GatewayTesting
 import StateStore
@@ -93,9 +94,11 @@ extension GatewayStack {
 
     /// Writes down which id the backend has given, as what finds it out late does.
     func map(_ table: String, _ client: String, to backend: String) async throws {
-        let principal = try #require(try await store.replicas(of: nil, after: nil, limit: 1).first?.principal)
-        _ = try await store.saveMappings(
-            [IDMapping(table: table, clientID: client, backendID: backend)], principal: principal, at: 1)
+        let principal = try #require(
+            try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.principal)
+        _ = try await store.change(principal) {
+            try IDRules.save([IDMapping(table: table, clientID: client, backendID: backend)], at: 1, in: &$0)
+        }
     }
 
     /// Holds every stream behind the folders that it has brought.

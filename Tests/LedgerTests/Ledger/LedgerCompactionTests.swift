@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct LedgerCompactionTests {
     static let shape = LedgerShape(links: 0, feeds: 1)
-    static let base = LayerID(rawValue: 1)
-    static let delta = LayerID(rawValue: 2)
+    static let base = LedgerLayer(1)
+    static let delta = LedgerLayer(2)
 
     static func entries(_ numbers: some Sequence<Int>, content: UInt64 = 1) -> [LedgerEntry] {
         numbers.map { LedgerEntry(id: "id-\($0)", hash: LedgerSupport.hash("id-\($0)"), content: content) }
@@ -25,14 +25,14 @@ import Testing
             key: LedgerSupport.key, settings: settings)
     }
 
-    static func apply(_ batch: LedgerCompaction.Batch, to memory: MemoryLedger) async {
+    static func apply(_ batch: LedgerCompactionBatch, to memory: MemoryLedger) async {
         _ = await memory.remove(batch.removed, from: base)
         await memory.add(batch.added, to: base)
     }
 
     @Test func `deltas without entries are gone after one batch`() async throws {
         var compaction = Self.compaction(MemoryLedger())
-        var expected = LedgerCompaction.Batch()
+        var expected = LedgerCompactionBatch()
         expected.isLast = true
         #expect(try await compaction.nextBatch() == expected)
         #expect(try await compaction.nextBatch() == nil)
@@ -51,7 +51,7 @@ import Testing
             batch.counts == [LedgerSupport.table: LedgerCount(held: 1, entries: 1, bytes: Self.bytes(batch, chunks))])
     }
 
-    static func bytes(_ batch: LedgerCompaction.Batch, _ chunks: [LedgerChunk]) -> Int {
+    static func bytes(_ batch: LedgerCompactionBatch, _ chunks: [LedgerChunk]) -> Int {
         // The numbers of the memory begin with 1.
         batch.added.reduce(0) { $0 + $1.bytes.count }
             - batch.removed.reduce(0) { $0 + chunks[Int($1) - 1].bytes.count }

@@ -32,9 +32,9 @@ import Testing
     }
 
     static func view(_ chunks: [LedgerChunk]) throws -> LedgerView {
-        let layer = LayerID(rawValue: 1)
+        let layer = LedgerLayer(1)
         return try LedgerView(
-            source: MemoryLedger(), layers: [layer], preloaded: [layer: chunks], table: LedgerSupport.table,
+            source: MemoryLedger(), layers: [layer], preloaded: [layer.id: chunks], table: LedgerSupport.table,
             shape: shape,
             key: LedgerSupport.key)
     }
@@ -160,12 +160,12 @@ import Testing
             }
             chunks[place].bytes[20] ^= 1
         }
-        let layer = LayerID(rawValue: 1)
+        let layer = LedgerLayer(1)
         let memory = MemoryLedger()
         await memory.add(chunks, to: layer)
         func view() throws -> LedgerView {
             try LedgerView(
-                source: memory, layers: [layer], preloaded: isPreloaded ? [layer: chunks] : [:],
+                source: memory, layers: [layer], preloaded: isPreloaded ? [layer.id: chunks] : [:],
                 table: LedgerSupport.table, shape: Self.shape, key: LedgerSupport.key, skipsDamage: true)
         }
         var walking = try view()

@@ -23,7 +23,7 @@ struct LedgerDiffBench {
     var tables: [Table]
     let ledger = MemoryLedger()
     /// Newest first.
-    private(set) var layers: [LayerID] = []
+    private(set) var layers: [LedgerLayer] = []
     var notes: [PushNote] = []
     var redeliveries: [PendingRedelivery] = []
     var limit = LedgerDiffInput.AbsenceLimit()
@@ -97,7 +97,7 @@ struct LedgerDiffBench {
         answer.figures = diff.figures
         answer.delivered = diff.delivered.map(\.id)
         guard !answer.report.needsSecondLook else { return answer }
-        let layer = LayerID(rawValue: (layers.first?.rawValue ?? 0) + 1)
+        let layer = LedgerLayer((layers.first?.id.rawValue ?? 0) + 1)
         await ledger.add(chunks, to: layer)
         layers = plan.output == .whole ? [layer] : [layer] + layers
         return answer

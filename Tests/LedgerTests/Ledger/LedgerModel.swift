@@ -11,9 +11,9 @@ struct LedgerModel {
 
     struct Node {
         var contents: Contents
-        var delta: LayerID?
+        var delta: LedgerLayer?
         /// One for each compaction that has brought the delta into the base, the oldest first.
-        var undos: [LayerID] = []
+        var undos: [LedgerLayer] = []
     }
 
     static let tables = [
@@ -21,7 +21,7 @@ struct LedgerModel {
     ]
 
     let memory = MemoryLedger()
-    let base = LayerID(rawValue: 1)
+    let base = LedgerLayer(1)
     var random: SeededGenerator
     var lastLayer: Int64 = 1
     /// The line, oldest first, and cursors beside it with the place of their parent.
@@ -77,12 +77,12 @@ struct LedgerModel {
         return node
     }
 
-    mutating func newLayer() -> LayerID {
+    mutating func newLayer() -> LedgerLayer {
         lastLayer += 1
-        return LayerID(rawValue: lastLayer)
+        return LedgerLayer(lastLayer)
     }
 
-    func write(_ contents: Contents, to layer: LayerID) async {
+    func write(_ contents: Contents, to layer: LedgerLayer) async {
         for (table, shape) in Self.tables {
             let entries = Array((contents[table] ?? [:]).values)
             await memory.add(
@@ -98,7 +98,7 @@ struct LedgerModel {
     }
 
     /// What a place of the line is seen through.
-    func layers(of place: Int) -> [LayerID] {
+    func layers(of place: Int) -> [LedgerLayer] {
         let deltas = place > compacted ? line[(compacted + 1)...place].reversed().compactMap(\.delta) : []
         let undos = line[(min(place, compacted) + 1)...].flatMap(\.undos)
         return deltas + undos + [base]
@@ -115,9 +115,9 @@ struct LedgerModel {
         }
     }
 
-    mutating func check(_ node: Node, through layers: [LayerID], _ context: String) async throws {
+    mutating func check(_ node: Node, through layers: [LedgerLayer], _ context: String) async throws {
         var preloaded: [LayerID: [LedgerChunk]] = [:]
-        for layer in layers where Bool.random(using: &random) { preloaded[layer] = await memory.chunks(of: layer) }
+        for layer in layers where Bool.random(using: &random) { preloaded[layer.id] = await memory.chunks(of: layer) }
         for (table, shape) in Self.tables {
             var view = try LedgerView(
                 source: memory, layers: layers, preloaded: preloaded, table: table, shape: shape,
@@ -175,7 +175,7 @@ extension LedgerModel {
             #expect(removed == batch.removed.count, "\(context)")
             await memory.add(batch.added, to: base)
             for place in places {
-                guard let delta = line[place].delta, let chunks = batch.undo[delta] else { continue }
+                guard let delta = line[place].delta, let chunks = batch.undo[delta.cursor] else { continue }
                 if made.insert(place).inserted { line[place].undos.append(newLayer()) }
                 if let undo = line[place].undos.last { await memory.add(chunks, to: undo) }
             }

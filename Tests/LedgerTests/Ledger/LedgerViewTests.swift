@@ -8,8 +8,8 @@ import Testing
 
 @Suite struct LedgerViewTests {
     static let shape = LedgerShape(links: 1, feeds: 2)
-    static let base = LayerID(rawValue: 1)
-    static let delta = LayerID(rawValue: 2)
+    static let base = LedgerLayer(1)
+    static let delta = LedgerLayer(2)
 
     static func entries(_ count: Int, content: UInt64 = 1) -> [LedgerEntry] {
         (0..<count).map { number in
@@ -20,7 +20,7 @@ import Testing
     }
 
     static func view(
-        _ memory: MemoryLedger, _ layers: [LayerID], preloaded: [LayerID: [LedgerChunk]] = [:],
+        _ memory: MemoryLedger, _ layers: [LedgerLayer], preloaded: [LayerID: [LedgerChunk]] = [:],
         shape: LedgerShape = shape
     ) throws -> LedgerView {
         try LedgerView(
@@ -55,14 +55,14 @@ import Testing
         }
         await memory.add(LedgerSupport.chunks(entries, shape: Self.shape), to: Self.base)
         let small = LedgerSupport.chunks(changed, shape: Self.shape)
-        var view = try Self.view(memory, [Self.delta, Self.base], preloaded: [Self.delta: small])
+        var view = try Self.view(memory, [Self.delta, Self.base], preloaded: [Self.delta.id: small])
         for entry in changed {
             #expect(try await view.seek(to: entry.hash))
-            #expect(view.content == 2 && view.layer == Self.delta)
+            #expect(view.content == 2 && view.layer == Self.delta.id)
         }
         #expect(await memory.chunksRead == 0)
         #expect(try await view.next())
-        #expect(view.layer == Self.base)
+        #expect(view.layer == Self.base.id)
         #expect(view.entry == entries.first { changed[changed.count - 1].hash < $0.hash })
     }
 
@@ -194,7 +194,7 @@ import Testing
         // The one device's undo hides its own base and nobody else's.
         await memory.add(layer(first, 1, stride(from: 1, to: 30, by: 2)), to: Self.delta)
         await memory.add(layer(.held, 4, stride(from: 31, to: 60, by: 2)), to: Self.base)
-        let other = LayerID(rawValue: 77)
+        let other = LedgerLayer(77)
         await memory.add(layer(second, 2, stride(from: 0, to: 60, by: 4)), to: other)
         let isFirstKnown = first != nil
         let expected = isFirstKnown ? expected : .held
@@ -227,11 +227,11 @@ import Testing
             var entries = Self.entries(3)
             entries[1].isDefaulted = isDefaulted
             await memory.add(
-                LedgerSupport.chunks(entries, shape: Self.shape), to: LayerID(rawValue: Int64(number + 1)))
+                LedgerSupport.chunks(entries, shape: Self.shape), to: LedgerLayer(Int64(number + 1)))
         }
         func view() throws -> LedgerView {
             try LedgerView(
-                source: memory, ledgers: [[LayerID(rawValue: 1)], [LayerID(rawValue: 2)]], isUnion: true,
+                source: memory, ledgers: [[LedgerLayer(1)], [LedgerLayer(2)]], isUnion: true,
                 table: LedgerSupport.table, shape: Self.shape, key: LedgerSupport.key)
         }
         let target = Self.entries(3)[1].hash
@@ -251,10 +251,10 @@ import Testing
                 var entry = Self.entries(1)[0]
                 (entry.feeds, entry.links) = (known, [])
                 await memory.add(
-                    LedgerSupport.chunks([entry], shape: shape), to: LayerID(rawValue: Int64(place + 1)))
+                    LedgerSupport.chunks([entry], shape: shape), to: LedgerLayer(Int64(place + 1)))
             }
             var view = try LedgerView(
-                source: memory, ledgers: [[LayerID(rawValue: 1)], [LayerID(rawValue: 2)]], isUnion: true,
+                source: memory, ledgers: [[LedgerLayer(1)], [LedgerLayer(2)]], isUnion: true,
                 table: LedgerSupport.table, shape: shape, key: LedgerSupport.key)
             #expect(try await view.next() && view.feeds == expected)
         }

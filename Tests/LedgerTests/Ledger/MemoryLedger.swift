@@ -7,7 +7,7 @@ import SyncModel
 /// Layers in memory, that count what is read of them.
 actor MemoryLedger: LedgerSource {
     private struct Place: Hashable {
-        var layer: LayerID
+        var layer: LedgerLayer
         var table: String
     }
 
@@ -18,7 +18,7 @@ actor MemoryLedger: LedgerSource {
     private(set) var chunksRead = 0
     private(set) var tablesRead: Set<String> = []
 
-    func chunk(layer: LayerID, table: String, holding id: IDHash) -> NumberedChunk? {
+    func chunk(holding id: IDHash, in table: String, of layer: LedgerLayer) -> NumberedChunk? {
         lookups += 1
         tablesRead.insert(table)
         let found = stored(layer, table).last { !(id < $0.chunk.first) }
@@ -26,7 +26,7 @@ actor MemoryLedger: LedgerSource {
         return found
     }
 
-    func chunks(layer: LayerID, table: String, after first: IDHash?, limit: Int) -> [NumberedChunk] {
+    func chunks(after first: IDHash?, in table: String, of layer: LedgerLayer, limit: Int) -> [NumberedChunk] {
         walks += 1
         tablesRead.insert(table)
         let all = stored(layer, table)
@@ -35,15 +35,15 @@ actor MemoryLedger: LedgerSource {
         return Array(all[start...].prefix(limit))
     }
 
-    func stored(_ layer: LayerID, _ table: String) -> [NumberedChunk] {
+    func stored(_ layer: LedgerLayer, _ table: String) -> [NumberedChunk] {
         layers[Place(layer: layer, table: table)] ?? []
     }
 
-    func chunks(of layer: LayerID) -> [LedgerChunk] {
+    func chunks(of layer: LedgerLayer) -> [LedgerChunk] {
         layers.filter { $0.key.layer == layer }.flatMap(\.value).map(\.chunk)
     }
 
-    func add(_ chunks: [LedgerChunk], to layer: LayerID) {
+    func add(_ chunks: [LedgerChunk], to layer: LedgerLayer) {
         for chunk in chunks {
             lastNumber += 1
             let place = Place(layer: layer, table: chunk.table)
@@ -52,12 +52,12 @@ actor MemoryLedger: LedgerSource {
         }
     }
 
-    func remove(_ layer: LayerID) {
+    func remove(_ layer: LedgerLayer) {
         for place in layers.keys where place.layer == layer { layers[place] = nil }
     }
 
     /// How many of these there were.
-    func remove(_ numbers: [Int64], from layer: LayerID) -> Int {
+    func remove(_ numbers: [Int64], from layer: LedgerLayer) -> Int {
         let numbers = Set(numbers)
         var removed = 0
         for place in layers.keys where place.layer == layer {
@@ -74,4 +74,9 @@ actor MemoryLedger: LedgerSource {
         chunksRead = 0
         tablesRead = []
     }
+}
+
+extension LedgerLayer {
+    /// A layer that the source knows by its number alone; each has a cursor of its own.
+    init(_ number: Int64) { self.init(id: LayerID(rawValue: number), cursor: Cursor(rawValue: number) ?? .first) }
 }

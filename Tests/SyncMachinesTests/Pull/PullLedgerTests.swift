@@ -208,11 +208,15 @@ import Testing
         #expect(pull.diffed.count == 2 && pull.diffed[0] == pull.diffed[1])
     }
 
+    private static func layer(_ number: Int64) -> LedgerLayer {
+        LedgerLayer(id: LayerID(rawValue: number), cursor: .first)
+    }
+
     @Test func `a cursor that is too many steps behind the base gets everything`() {
-        var outline = LedgerOutline(replica: Book.replica, base: LayerID(rawValue: 1), isExact: true)
-        outline.undos = (1...256).map { LayerID(rawValue: $0) }
+        var outline = LedgerOutline(replica: Book.replica, base: Self.layer(1), isExact: true)
+        outline.undos = (1...256).map(Self.layer)
         #expect(PullContext.Ledger(outline).isExact)
-        outline.undos.append(LayerID(rawValue: 257))
+        outline.undos.append(Self.layer(257))
         #expect(!PullContext.Ledger(outline).isExact && PullContext.Ledger(outline).hasBase)
         outline.base = nil
         #expect(PullContext.Ledger(outline).isExact && !PullContext.Ledger(outline).hasBase)

@@ -16,7 +16,7 @@ enum TypeSizeRule {
     /// Types that are longer for a reason that `docs/decisions/0006-types-that-stay-long.md` gives; they may shrink,
     /// and then their size is lowered here.
     static let exceptions: [String: Size] = [
-        "Accounts.AccountStore": Size(lines: 900, files: 6),
+        "Accounts.Accounts": Size(lines: 440, files: 4),
         "Backend.BackendClient": Size(lines: 610, files: 7),
         "Backend.BackendError": Size(lines: 205, files: 6),
         "Gateway.DeviceState": Size(lines: 430, files: 4),

@@ -3,37 +3,10 @@
 
 package import SyncModel
 
-/// Stores which gateway runs syncs of a principal, where several gateways may share one state (finding 7).
+/// A lease that was taken: it says which gateway runs syncs of a principal, where several may share one state (finding 7).
 ///
-/// A lease is a row for each principal, with a fencing number that grows with each take. A gateway that was paused
-/// believes in a lease that has passed to another one, so every write of a sync names its number
-/// (``RunningLease``), and a write with an old number fails with ``StateError/leaseLost`` and changes nothing.
-package protocol LeaseStore: Sendable {
-    /// True if other gateways may use the state at the same time, so that syncs need leases.
-    var needsLeases: Bool { get }
-
-    /// Takes the principal's lease and reads what ``StateStore/pullContext(principal:session:presented:)`` reads, in
-    /// one transaction.
-    ///
-    /// A lease is taken if it was given back, if it has expired, or if the same holder has it: one holder runs one sync
-    /// of a principal at a time. Taking one that another holder has not given back also forgets the positions of the
-    /// principal's sessions, because calls of that holder may still arrive at the backend.
-    ///
-    /// - Returns: The context as of the take; it may be outdated if the lease was not taken.
-    func pullContext(
-        principal: Principal, session: Session, presented: Cursor?, taking request: LeaseRequest
-    ) async throws -> (context: StoredPullContext, lease: LeaseAnswer)
-
-    /// Lets a lease that is held last for this many milliseconds from now on.
-    ///
-    /// - Throws: ``StateError/leaseLost`` if it was given back or has passed to another holder.
-    func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws
-
-    /// Gives a lease back; one that is not held is not an error.
-    func giveBack(_ lease: Lease) async throws
-}
-
-/// A lease that was taken.
+/// A gateway that was paused believes in a lease that has passed to another one, so every write of a sync names its
+/// number (``RunningLease``), and a write with an old number fails with ``StateError/leaseLost`` and changes nothing.
 package struct Lease: Hashable, Sendable {
     /// The principal whose syncs the holder may run.
     package var principal: Principal
@@ -118,24 +91,4 @@ package struct RunningLease: Sendable {
         self.lease = lease
         self.isGivenBack = isGivenBack
     }
-}
-
-// A state that one process owns: its locks are enough.
-extension LeaseStore where Self: StateStore {
-    /// False: one process owns the state.
-    package var needsLeases: Bool { false }
-
-    /// Reads the context; a lease costs nothing and is always taken.
-    package func pullContext(
-        principal: Principal, session: Session, presented: Cursor?, taking request: LeaseRequest
-    ) async throws -> (context: StoredPullContext, lease: LeaseAnswer) {
-        let context = try await pullContext(principal: principal, session: session, presented: presented)
-        return (context, .taken(Lease(principal: principal, holder: request.holder, fence: 0), from: nil, distrust: 0))
-    }
-
-    /// Does nothing.
-    package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {}
-
-    /// Does nothing.
-    package func giveBack(_ lease: Lease) async throws {}
 }

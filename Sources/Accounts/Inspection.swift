@@ -4,7 +4,17 @@
 package import StateStore
 package import SyncModel
 
-extension AccountStore: InspectableStore {
+/// Lists what is in the state, for operators, the status page and metrics; changes nothing.
+package struct Inspection: Sendable {
+    let accounts: Accounts
+    let index: PrincipalIndex
+    let store: any ByteStore
+
+    /// Lists what is in the state of these accounts.
+    init(_ accounts: Accounts) { (self.accounts, index, store) = (accounts, accounts.index, accounts.store) }
+
+    /// Returns replicas, all or one principal's, in the order of their numbers, beginning with the one that follows
+    /// `after`.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
         let after = after?.rawValue ?? 0
         if let wanted = try await index.principals(behind: principal) {
@@ -19,6 +29,9 @@ extension AccountStore: InspectableStore {
         return try await describe(rows, page(limit))
     }
 
+    /// Returns replicas, all or one principal's, most recently seen first, beginning with the one that follows `after`.
+    ///
+    /// All of them are in the order of the hours in which they were seen, and within an hour of their numbers.
     package func replicasByContact(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow]
     {
         if let wanted = try await index.principals(behind: principal) {
@@ -45,7 +58,7 @@ extension AccountStore: InspectableStore {
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         return try await heads(rows).compactMap { owner, replica in
             guard let principal = names[owner] else { return nil }
-            return ReplicaRules.describe(replica, of: principal, cursorLead: cursorLead)
+            return ReplicaRules.describe(replica, of: principal, cursorLead: accounts.cursorLead)
         }
     }
 
@@ -66,6 +79,7 @@ extension AccountStore: InspectableStore {
         }
     }
 
+    /// Returns the schema versions of the replicas that were seen last, and how many have each, the newest first.
     package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {
         let rows = try await store.load([
             .all(.replica, by: .rank, after: nil, limit: page(limit), descending: true)
@@ -76,42 +90,7 @@ extension AccountStore: InspectableStore {
             .sorted { $0.version ?? -1 > $1.version ?? -1 }
     }
 
-    package func newestCursor() async throws -> Cursor? {
-        let rows = try await store.load([.newestCursor, .row(MetaKey.newestCursor.row)]).joined()
-        return rows.map(\.number).max().flatMap { Cursor(rawValue: $0) }
-    }
-
-    package func distrust(
-        because restored: RestoredBackup, of principal: Principal?, at now: Instant
-    ) async throws -> Int {
-        guard principal != nil else { return try await distrustAll(because: restored, at: now) }
-        var count = 0
-        try await index.forEachPrincipal(behind: principal) { principal in
-            try await accounts.change(principal) {
-                try SessionRules.distrust(because: restored, at: now, in: &$0)
-            }
-            count += 1
-        }
-        return count
-    }
-
-    /// Distrusts what all devices have got so far: one row, which is compared whenever a principal is read.
-    private func distrustAll(because restored: RestoredBackup, at now: Instant) async throws -> Int {
-        while true {
-            let newest = try await newestCursor()?.time ?? 0
-            let rows = try await store.load([StateEpochs.key, MetaKey.principals.row].map(Lookup.row))
-            var epochs = try rows[0].first.map { try StateEpochs(decoding: $0.bytes) } ?? StateEpochs()
-            epochs.distrust(because: restored, until: max(now + cursorLead, newest))
-            var changes = RowChanges()
-            changes.expected[StateEpochs.key] = rows[0].first?.version ?? 0
-            changes.rows[StateEpochs.key] = ByteRow(
-                key: StateEpochs.key, version: accounts.nextVersion(), bytes: try epochs.encoded())
-            guard try await accounts.isMade(changes) else { continue }
-            accounts.forgetAll()
-            return Int(rows[1].first?.number ?? 0)
-        }
-    }
-
+    /// Returns the principals whose digests begin with these hexadecimal digits, in the order of their digests.
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         let digits = try key(digits, "principal")
         guard let owners = Principal.owners(beginningWith: digits) else { return [] }
@@ -124,45 +103,10 @@ extension AccountStore: InspectableStore {
         return Array(all.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
     }
 
-    package func erase(_ principal: Principal) async throws -> [String: Int] {
-        var erased: [String: Int] = [:]
-        try await index.forEachPrincipal(behind: principal) { principal in
-            let counts = try await accounts.change(principal) { try CollectionRules.erase(in: &$0) }
-            for (kind, count) in counts where count > 0 {
-                if let name = kind.name { erased[name, default: 0] += count }
-            }
-            guard counts[.principal] != nil else { return }
-            let lines = try await quarantinedLines(of: principal, after: 0, limit: .max).map(\.id)
-            let dropped = try await dropLines(lines).count
-            if dropped > 0 { erased["quarantine", default: 0] += dropped }
-        }
-        return erased
-    }
-
-    package func pushNote(of principal: Principal, table: String, id: String) async throws -> PushNote? {
-        let record = PushedRecordKey(table: try key(table, "table"), id: id)
-        return try await accounts.read(principal) { try NoteRules.note(of: record, in: &$0) }
-    }
-
-    package func cursors(of outline: LedgerOutline) async throws -> [LayerID: Cursor] {
-        try outline.layers.reduce(into: [:]) { $0[$1] = try layers[$1]?.cursor }
-    }
-}
-
-extension AccountStore: TroubleStore {
-    package func noteTrouble(
-        _ kind: DeviceTrouble.Kind, code: String, count: Int, since: Instant, of replica: ReplicaID, at now: Instant
-    ) async throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
-        guard let principal = try await principal(of: replica) else { return nil }
-        let trouble = DeviceTrouble(
-            replica: replica, principal: principal, kind: kind, count: count, since: since, lastAt: now, code: code)
-        return try await accounts.change(principal) { try TroubleRules.note(trouble, in: &$0) }
-    }
-
-    package func endTroubles(_ kinds: Set<DeviceTrouble.Kind>, of replica: ReplicaID) async throws -> [DeviceTrouble] {
-        try await change(replica) { try TroubleRules.end(kinds, of: replica, in: &$0) } ?? []
-    }
-
+    /// Returns the stuck devices that have tried since a moment, those that tried last first.
+    ///
+    /// Of first syncs that never come back and were counted together, only the newest is returned, and none if a newer
+    /// replica of the same session has begun: then that is the device.
     package func stuckDevices(by rule: StuckRule, since: Instant, limit: Int) async throws -> [DeviceTrouble] {
         var (stuck, mark): ([DeviceTrouble], Lookup.Mark?) = ([], nil)
         repeat {
@@ -184,29 +128,5 @@ extension AccountStore: TroubleStore {
             ($1.lastAt, $0.replica.rawValue, $0.kind.rawValue) < ($0.lastAt, $1.replica.rawValue, $1.kind.rawValue)
         }
         return Array(sorted.prefix(page(limit)))
-    }
-}
-
-extension RowKind {
-    /// The name by which a report of erased rows counts a kind; nil for those that only help to find others.
-    fileprivate var name: String? {
-        switch self {
-        case .principal: "principal"
-        case .session: "session"
-        case .receipt: "receipt"
-        case .replica: "replica"
-        case .cursor: "cursor"
-        case .owed: "owed"
-        case .trouble: "device_trouble"
-        case .note: "push_note"
-        case .mapping: "id_map"
-        case .refusal: "push_refusal"
-        case .journal: "push_journal"
-        case .operation: "push_flight"
-        case .line: "quarantine"
-        case .push: "push_quarantine"
-        case .chunk: "chunk"
-        case .scope, .staged, .loose, .meta, .pushBody, .backendID, .recent, .older, .move: nil
-        }
     }
 }

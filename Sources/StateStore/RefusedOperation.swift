@@ -44,30 +44,3 @@ package struct RefusalEntry: Hashable, Sendable {
         self.lastAt = lastAt
     }
 }
-
-/// Stores refused operations, so that an operator can see why a device cannot push.
-///
-/// A principal has at most ``StateLimits/refusalsPerPrincipal``, the newest; they are collected together with old
-/// journals. They are a history: an operation that the backend accepts later does not remove them.
-package protocol RefusalStore: Sendable {
-    /// Records the refused operations of a push, and its result as the replica's last one.
-    ///
-    /// Nothing is recorded for a principal that the state does not know.
-    ///
-    /// - Parameters:
-    ///   - operations: The refused operations.
-    ///   - principal: The principal that pushed.
-    ///   - replica: The database that pushed; nil if it is unknown.
-    ///   - result: The result that `rind replicas` shows.
-    ///   - now: The time.
-    /// - Throws: ``StateError``; the push ends in the same way nevertheless.
-    func noteRefusals(
-        _ operations: [RefusedOperation], of principal: Principal, replica: ReplicaID?, result: String, at now: Instant
-    ) async throws
-
-    /// Returns the refused operations of a principal's pushes, newest first.
-    func refusals(of principal: Principal, limit: Int) async throws -> [RefusalEntry]
-
-    /// Returns the last refusal of one record; nil if there is none or it has been deleted.
-    func refusal(of principal: Principal, key: PushedRecordKey) async throws -> RefusalEntry?
-}

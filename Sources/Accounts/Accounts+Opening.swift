@@ -1,0 +1,85 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import StateStore
+package import SyncModel
+
+extension Accounts {
+    /// Opens the state of a store; closes the store if it is the target of an unfinished copy.
+    ///
+    /// - Throws: ``StateError``.
+    package static func open(
+        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
+    ) async throws -> Accounts {
+        do {
+            let rows = try await bytes.load([.row(MetaKey.cursorLead.row), .row(MetaKey.copying.row)])
+            guard rows[1].isEmpty else { throw StateError.copying(path: bytes.location) }
+            let setting = AccountSetting(
+                limits: limits, cursorLead: rows[0].first?.number ?? 0, epoch: epoch, numbers: TimedNumbers())
+            return Accounts(bytes, setting: setting, needsLeases: needsLeases)
+        } catch {
+            await bytes.close()
+            throw error
+        }
+    }
+
+    /// The limits on what is kept and how often it is written.
+    package var limits: StateLimits { setting.limits }
+    /// The lead of cursors over the clock in milliseconds: 0 unless the operator has accepted a clock that was behind
+    /// the state.
+    package var cursorLead: Int64 { setting.cursorLead }
+    /// The location of the state without secrets, for the operator.
+    package var location: String { store.location }
+
+    /// Returns the greatest cursor ever handed out to any principal; the clock, with ``cursorLead``, must be past it
+    /// (finding 10).
+    package func newestCursor() async throws -> Cursor? {
+        let rows = try await store.load([.newestCursor, .row(MetaKey.newestCursor.row)]).joined()
+        return rows.map(\.number).max().flatMap { Cursor(rawValue: $0) }
+    }
+
+    /// Returns the mark of the identity key under which the state was written; nil if none was set yet.
+    ///
+    /// - Throws: ``StateError``.
+    package func keyMark() async throws -> Int64? {
+        try await store.load([.row(MetaKey.identityKey.row)])[0].first?.number
+    }
+
+    /// Sets the mark of the identity key; one that is there stays unless it is replaced.
+    ///
+    /// - Throws: ``StateError``.
+    package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
+        let known = try await keyMark()
+        guard replaces || known == nil else { return }
+        var changes = RowChanges()
+        changes.rows[MetaKey.identityKey.row] = ByteRow(key: MetaKey.identityKey.row, number: mark)
+        try await commit(changes)
+    }
+
+    /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.
+    package func collect(_ retention: Retention) async throws -> Collected {
+        try await StateCollector(accounts: self).collect(retention)
+    }
+
+    /// Checks that the state can be read and written, in a transaction for each.
+    ///
+    /// - Parameter thoroughly: True to read every page too, which takes seconds per gigabyte.
+    /// - Throws: ``StateError``.
+    package func check(thoroughly: Bool) async throws { try await store.check(thoroughly: thoroughly) }
+
+    /// Checks that the state can be written now, by writing to it.
+    ///
+    /// Tries at most once a second and never twice at the same time: callers in between get the last result.
+    ///
+    /// - Parameter limit: The longest time to wait for the result.
+    /// - Throws: ``StateError``: ``StateError/slow`` if the limit has passed.
+    package func checkWriting(within limit: Duration) async throws { try await store.checkWriting(within: limit) }
+
+    /// Stores what was deferred, finishes running calls and releases the state; every later call throws
+    /// ``StateError/closed``.
+    package func close() async {
+        // What cannot be stored any more comes again with the next syncs.
+        try? await storeDeferred()
+        await store.close()
+    }
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import StateStore
+package import SyncModel
+
+// Journals and quarantines.
+extension Inspection {
+    /// Returns journals by their numbers, all or one principal's, beginning with the one after `after`, at most 10,000.
+    package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
+        try await rows(.journal, of: principal, after: after, limit).compactMap { row, principal in
+            try JournalRules.journal(row, of: principal)
+        }
+    }
+
+    /// Returns one journal, with the operations that are or were in flight.
+    package func journal(_ id: Int64) async throws -> (journal: PushJournal, inFlight: [InFlightOperation])? {
+        guard let principal = try await index.principal(ofRow: .journal, id)?.principal else { return nil }
+        return try await accounts.read(principal) { try JournalRules.journal(id, of: &$0) }
+    }
+
+    /// Returns quarantined pushes by their numbers, all or one principal's, beginning with the one after `after`; without
+    /// bodies, at most 10,000.
+    package func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
+    {
+        try await rows(.push, of: principal, after: after, limit).map { try QuarantineRules.entry($0, of: $1) }
+    }
+
+    /// Returns one quarantined push with its body.
+    package func quarantinedPush(_ id: Int64) async throws -> QuarantinedPush? {
+        guard let (principal, row) = try await index.principal(ofRow: .push, id) else { return nil }
+        return try await accounts.read(principal) { try QuarantineRules.whole(row, of: &$0) }
+    }
+
+    /// Returns the rows of a kind by their numbers, all or one principal's, with the principals.
+    private func rows(
+        _ kind: RowKind, of principal: Principal?, after: Int64, _ limit: Int
+    ) async throws -> [(ByteRow, Principal)] {
+        var rows: [ByteRow]
+        if let wanted = try await index.principals(behind: principal) {
+            rows = try await store.load(wanted.map { .all(kind, of: $0.owner) }).flatMap(\.self)
+                .filter { $0.number > after }.sorted { $0.number < $1.number }
+        } else {
+            let mark = Lookup.Mark(after, tie: .max)
+            rows = try await store.load([.all(kind, by: .number, after: mark, limit: page(limit), descending: false)])[
+                0]
+        }
+        rows = Array(rows.prefix(page(limit)))
+        let names = try await index.principals(of: Set(rows.map(\.key.owner)))
+        return rows.compactMap { row in names[row.key.owner].map { (row, $0) } }
+    }
+
+    /// Returns the lines in quarantine, the most recent first, at most 10,000.
+    package func quarantined(limit: Int) async throws -> [QuarantineEntry] {
+        // Lines whose records went out all the same have negative ranks.
+        let lookups = [nil, Lookup.Mark(0, tie: .min)].map {
+            Lookup.all(.line, by: .rank, after: $0, limit: page(limit), descending: true)
+        }
+        let rows = Set(try await store.load(lookups).joined())
+        let entries = try rows.compactMap { try LineRules.entry($0) }
+        return Array(entries.sorted { ($0.lastSeen, $0.id) > ($1.lastSeen, $1.id) }.prefix(page(limit)))
+    }
+
+    /// Returns the numbers of lines in the quarantine.
+    package func quarantineCounts() async throws -> QuarantineCounts {
+        let reasons = QuarantinedLine.Reason.allCases
+        let rows = try await store.load(
+            reasons.map { .count(.line, of: 0, prefix: LineRules.prefix($0)) } + [.row(MetaKey.droppedLines.row)])
+        var counts = QuarantineCounts()
+        for (reason, found) in zip(reasons, rows) {
+            guard let count = found.first?.number, count > 0 else { continue }
+            counts.byReason[reason] = Int(count)
+            counts.entries += Int(count)
+        }
+        counts.dropped = Int(rows.last?.first?.number ?? 0)
+        return counts
+    }
+
+    /// Returns quarantined stream lines by their numbers, beginning with the one after `after`: all, or those that came
+    /// last for one principal.
+    package func quarantinedLines(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantineEntry]
+    {
+        var (found, mark): ([QuarantineEntry], Lookup.Mark?) = ([], Lookup.Mark(after, tie: .max))
+        while let start = mark, found.count < page(limit) {
+            let rows = try await store.load([.all(.line, by: .number, after: start, limit: 500, descending: false)])[0]
+            found += try rows.compactMap { try LineRules.entry($0) }.filter { entry in
+                principal.map { entry.principal.belongs(to: $0) } ?? true
+            }
+            mark = rows.count < 500 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
+        }
+        return Array(found.prefix(page(limit)))
+    }
+
+    /// Returns one line.
+    package func quarantinedLine(_ id: Int64) async throws -> QuarantineEntry? {
+        try await store.load([.named(.line, id)])[0].first.flatMap { try LineRules.entry($0) }
+    }
+}
+
+/// Returns the number of rows to list: at most 10,000.
+func page(_ limit: Int) -> Int { min(max(0, limit), 10_000) }

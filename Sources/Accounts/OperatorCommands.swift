@@ -1,0 +1,177 @@
+// Copyright 2026 the Rind authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import StateStore
+package import SyncModel
+
+/// Changes the state as operators ask for it.
+package struct OperatorCommands: Sendable {
+    let accounts: Accounts
+    let index: PrincipalIndex
+    let store: any ByteStore
+
+    /// Changes the state of these accounts.
+    init(_ accounts: Accounts) { (self.accounts, index, store) = (accounts, accounts.index, accounts.store) }
+
+    /// Distrusts what devices have got so far, because a backup was restored behind their backs.
+    ///
+    /// Cursors of before are compared with everything that the backend has (``StoredPullContext/distrustedAt``). The
+    /// sessions' generations are raised, so that no pull that runs meanwhile is committed, and their positions
+    /// forgotten (finding 4; `docs/STATE.md`).
+    ///
+    /// - Parameters:
+    ///   - restored: What was restored.
+    ///   - principal: The principal, with all its scopes; nil for all.
+    ///   - now: The present time; cursors that were handed out later are trusted.
+    /// - Returns: The number of principals, one for each scope.
+    /// - Throws: ``StateError``; some scopes of a principal may be changed then: run it again.
+    package func distrust(
+        because restored: RestoredBackup, of principal: Principal?, at now: Instant
+    ) async throws -> Int {
+        guard principal != nil else { return try await distrustAll(because: restored, at: now) }
+        var count = 0
+        try await index.forEachPrincipal(behind: principal) { principal in
+            try await accounts.change(principal) {
+                try SessionRules.distrust(because: restored, at: now, in: &$0)
+            }
+            count += 1
+        }
+        return count
+    }
+
+    /// Distrusts what all devices have got so far: one row, which is compared whenever a principal is read.
+    private func distrustAll(because restored: RestoredBackup, at now: Instant) async throws -> Int {
+        while true {
+            let newest = try await accounts.newestCursor()?.time ?? 0
+            let rows = try await store.load([StateEpochs.key, MetaKey.principals.row].map(Lookup.row))
+            var epochs = try rows[0].first.map { try StateEpochs(decoding: $0.bytes) } ?? StateEpochs()
+            epochs.distrust(because: restored, until: max(now + accounts.cursorLead, newest))
+            var changes = RowChanges()
+            changes.expected[StateEpochs.key] = rows[0].first?.version ?? 0
+            changes.rows[StateEpochs.key] = ByteRow(
+                key: StateEpochs.key, version: accounts.nextVersion(), bytes: try epochs.encoded())
+            guard try await accounts.isMade(changes) else { continue }
+            accounts.forgetAll()
+            return Int(rows[1].first?.number ?? 0)
+        }
+    }
+
+    /// Deletes everything that belongs to a principal or to one of its scopes, each in one transaction.
+    ///
+    /// A sync that runs meanwhile may fail, and one that comes later begins anew. Ledger layers of devices that were
+    /// forgotten before name no principal any more, and go with the next collection.
+    ///
+    /// - Returns: The number of rows by the name of their kind; empty if the state does not know the principal.
+    package func erase(_ principal: Principal) async throws -> [String: Int] {
+        var erased: [String: Int] = [:]
+        try await index.forEachPrincipal(behind: principal) { principal in
+            let counts = try await accounts.change(principal) { try CollectionRules.erase(in: &$0) }
+            for (kind, count) in counts where count > 0 {
+                if let name = kind.name { erased[name, default: 0] += count }
+            }
+            guard counts[.principal] != nil else { return }
+            let lines = try await accounts.inspection.quarantinedLines(of: principal, after: 0, limit: .max).map(\.id)
+            let dropped = try await dropLines(lines).count
+            if dropped > 0 { erased["quarantine", default: 0] += dropped }
+        }
+        return erased
+    }
+
+    /// Schedules quarantined pushes to be retried with their principals' next requests; nil schedules all of them, or
+    /// all of one principal.
+    ///
+    /// - Returns: The numbers of the entries that exist.
+    package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
+        if let principal { _ = try key(principal.rawValue, "principal") }
+        if let principal, try await index.principals(behind: principal)?.isEmpty != false { return [] }
+        var wanted = ids ?? []
+        if ids == nil {
+            wanted = try await accounts.inspection.quarantinedPushes(of: principal, after: 0, limit: .max).map(\.id)
+        }
+        return try await changePushes(wanted) { record, account in
+            try QuarantineRules.schedule(record, at: now, in: &account)
+            return true
+        }
+    }
+
+    /// Deletes quarantined pushes for good.
+    ///
+    /// - Returns: The numbers of the entries that existed.
+    package func dropPushes(_ ids: [Int64]) async throws -> [Int64] {
+        try await changePushes(ids) { try QuarantineRules.remove([$0], in: &$1) > 0 }
+    }
+
+    private func changePushes(
+        _ ids: [Int64], _ rule: (PushedRecordKey, inout Account) throws -> Bool
+    ) async throws -> [Int64] {
+        var changed: [Int64] = []
+        for id in ids {
+            guard let (principal, row) = try await index.principal(ofRow: .push, id) else { continue }
+            let record = PushedRecordKey(keyBytes: row.key.key[...])
+            if try await accounts.change(principal, { try rule(record, &$0) }) { changed.append(id) }
+        }
+        return changed
+    }
+
+    /// Deletes lines.
+    ///
+    /// - Returns: The numbers of the lines that existed.
+    package func dropLines(_ ids: [Int64]) async throws -> [Int64] {
+        var dropped: [Int64] = []
+        for id in ids {
+            let rows = try await store.load([.named(.line, id)])[0]
+            var changes = RowChanges()
+            for row in rows { changes.rows[row.key] = .some(nil) }
+            guard !changes.isEmpty else { continue }
+            try await accounts.commit(changes)
+            dropped.append(id)
+        }
+        return dropped
+    }
+
+    /// Accepts a clock that is behind the state: from the next opening on, cursors are ahead of it by the returned
+    /// lead.
+    ///
+    /// The lead is kept for ever, so cursors remain times, only of another clock. If cursors were counted on from the
+    /// newest one instead, a backup of the state that is restored later would hand out the same numbers again.
+    ///
+    /// - Parameter now: The clock.
+    /// - Returns: The lead.
+    /// - Throws: ``StateError``.
+    package func acceptClock(at now: Instant) async throws -> Int64 {
+        let newest = try await accounts.newestCursor()?.time ?? 0
+        let known = try await store.load([.row(MetaKey.cursorLead.row)])[0].first?.number ?? 0
+        let lead = max(known, newest.milliseconds(since: now) + 1)
+        var changes = RowChanges()
+        changes.floors[MetaKey.cursorLead.row] = lead
+        try await accounts.commit(changes)
+        try await index.forEachPrincipal(behind: nil) { principal in
+            try await accounts.change(principal) { try ReplicaRules.acceptClock(at: now, in: &$0) }
+        }
+        return lead
+    }
+}
+
+extension RowKind {
+    /// The name by which a report of erased rows counts a kind; nil for those that only help to find others.
+    fileprivate var name: String? {
+        switch self {
+        case .principal: "principal"
+        case .session: "session"
+        case .receipt: "receipt"
+        case .replica: "replica"
+        case .cursor: "cursor"
+        case .owed: "owed"
+        case .trouble: "device_trouble"
+        case .note: "push_note"
+        case .mapping: "id_map"
+        case .refusal: "push_refusal"
+        case .journal: "push_journal"
+        case .operation: "push_flight"
+        case .line: "quarantine"
+        case .push: "push_quarantine"
+        case .chunk: "chunk"
+        case .scope, .staged, .loose, .meta, .pushBody, .backendID, .recent, .older, .move: nil
+        }
+    }
+}
