@@ -65,18 +65,15 @@ package struct ChunkReader: Sendable {
         return found
     }
 
-    /// Returns all chunks of layers, by layer, with those of a table in order.
-    package func chunks(of layers: [LedgerLayer]) async throws -> [LayerID: [LedgerChunk]] {
-        var (heads, owners): ([ChunkHead], [LayerID]) = ([], [])
-        var chunks: [LayerID: [LedgerChunk]] = [:]
-        // The ledgers of two cursors have layers in common.
-        for layer in layers where chunks.updateValue([], forKey: layer.id) == nil {
+    /// Reads all chunks of layers, in one read if they have no directories.
+    package func load(_ layers: some Sequence<LedgerLayer>, into preloaded: inout PreloadedChunks) async throws {
+        var (heads, counts): ([ChunkHead], [(layer: LayerID, count: Int)]) = ([], [])
+        for layer in layers {
             let all = try await leaves(of: layer.chunks)
             heads += all
-            owners += all.map { _ in layer.id }
+            counts.append((layer.id, all.count))
         }
-        for (owner, chunk) in zip(owners, try await contents(of: heads)) { chunks[owner]?.append(chunk.chunk) }
-        return chunks
+        preloaded.append(try await contents(of: heads), of: counts)
     }
 
     private func leaves(of heads: [ChunkHead]) async throws -> [ChunkHead] {

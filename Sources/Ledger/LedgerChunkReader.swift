@@ -60,18 +60,45 @@ package struct LedgerChunkReader: Sendable {
         return true
     }
 
-    /// Returns the offsets of the entries from the current one on, found by their lengths alone.
+    /// Goes on to the last entry before an id, by bisection; stays if the next entry is not before it.
     ///
-    /// - Throws: ``LedgerError/damaged`` if an entry cannot be.
-    func offsets() throws(LedgerError) -> [Int] {
-        var rest = self
-        var offsets = [start]
-        while try rest.next() { offsets.append(rest.start) }
-        return offsets
+    /// - Parameters:
+    ///   - hash: The id's hash.
+    ///   - count: The number of entries from the current one on.
+    ///   - key: The deployment's key of id hashes.
+    /// - Returns: The number of entries that it went on by.
+    /// - Throws: ``LedgerError/damaged`` if there are more entries or fewer, or one cannot be.
+    mutating func skip(before hash: IDHash, entries count: Int, key: SipHash.Key) throws(LedgerError) -> Int {
+        let skipped = withUnsafeTemporaryAllocation(of: Int.self, capacity: max(1, count)) { offsets in
+            try? skip(before: hash, entries: count, key: key, offsets: offsets)
+        }
+        guard let skipped else { throw .damaged }
+        return skipped
     }
 
-    /// Goes to the entry at one of the ``offsets()``.
-    mutating func move(to offset: Int) throws(LedgerError) {
+    private mutating func skip(
+        before hash: IDHash, entries count: Int, key: SipHash.Key, offsets: UnsafeMutableBufferPointer<Int>
+    ) throws(LedgerError) -> Int {
+        // The entries are found by their lengths alone.
+        var (rest, found) = (self, 1)
+        offsets[0] = start
+        while try rest.next() {
+            guard found < count else { throw .damaged }
+            offsets[found] = rest.start
+            found += 1
+        }
+        guard found == count else { throw .damaged }
+        var (before, behind) = (0, count)
+        while behind - before > 1 {
+            let middle = (before + behind) / 2
+            try move(to: offsets[middle])
+            if self.hash(key) < hash { before = middle } else { behind = middle }
+        }
+        try move(to: offsets[before])
+        return before
+    }
+
+    private mutating func move(to offset: Int) throws(LedgerError) {
         end = offset
         guard try next() else { throw .damaged }
     }

@@ -30,7 +30,7 @@ package struct LedgerDiffInput: Sendable {
     /// The layers to look through, in lookup order: those of the cursor, or those of each of the principal's ledgers.
     package var ledgers: [[LedgerLayer]] = []
     /// The chunks of the small layers.
-    package var preloaded: [LayerID: [LedgerChunk]] = [:]
+    package var preloaded: PreloadedChunks = PreloadedChunks()
     /// True if unreadable chunks count as absent; only if the plan is not exact.
     package var skipsDamage = false
     /// The source of all other chunks.
@@ -79,7 +79,7 @@ extension LedgerDiffInput {
     /// Reads the chunks that may hold what a small stream brings, at once: most pulls bring a few records.
     func prepareChunks(for reader: DeduplicationReader) async throws {
         guard plan.basis == .cursor, let layers = ledgers.first else { return }
-        let large = layers.filter { preloaded[$0.id] == nil }
+        let large = layers.filter { preloaded[$0] == nil }
         guard !large.isEmpty else { return }
         var ids: [String: [IDHash]] = [:]
         for (index, table) in schema.tables.enumerated() where table.isLedgered {

@@ -25,8 +25,8 @@ struct LedgerLayerCursor: Sendable {
 
     private let scope: LedgerScope
     /// Chunks that follow each other in the layer.
-    private var window: [NumberedChunk] = []
-    /// The index in the window of the chunk that the reader is in or has left; -1 before the first.
+    private var window: ArraySlice<NumberedChunk> = []
+    /// The index in the window of the chunk that the reader is in or has left; one less than the first before it.
     private var index = -1
     /// The number of the chunk's entries that were reached; nil if the reader is in no chunk.
     private var reached: Int?
@@ -36,15 +36,15 @@ struct LedgerLayerCursor: Sendable {
     /// The number of chunks that the last read asked for.
     private var readAhead = 1
 
-    /// Creates a cursor before the first entry; `preloaded` are the layer's chunks, of all tables, if they have been
-    /// read.
-    init(layer: LedgerLayer, scope: LedgerScope, preloaded: [LedgerChunk]?) throws(LedgerError) {
+    /// Creates a cursor before the first entry; `preloaded` are the layer's chunks, those of a table behind each other,
+    /// if they have been read.
+    init(layer: LedgerLayer, scope: LedgerScope, preloaded: ArraySlice<NumberedChunk>?) throws(LedgerError) {
         self.layer = layer
         self.scope = scope
         isComplete = preloaded != nil
         guard let preloaded else { return }
-        let chunks = preloaded.filter { $0.table == scope.table }
-        try setWindow(chunks.map { NumberedChunk(number: 0, chunk: $0) })
+        let others = preloaded.prefix { $0.chunk.table != scope.table }
+        try setWindow(preloaded[others.endIndex...].prefix { $0.chunk.table == scope.table })
     }
 
     /// Goes to the next entry that is in memory.
@@ -101,7 +101,7 @@ struct LedgerLayerCursor: Sendable {
         while position != .end {
             if position == .entry, !(head < hash) { return head == hash }
             skipChunks(to: hash)
-            if reached == nil, index + 1 < window.count, hash < window[index + 1].chunk.first { return false }
+            if reached == nil, index + 1 < window.endIndex, hash < window[index + 1].chunk.first { return false }
             var steps = 0
             while try step() == .entry {
                 if !(head < hash) { return head == hash }
@@ -124,16 +124,8 @@ struct LedgerLayerCursor: Sendable {
     private mutating func skipEntries(before hash: IDHash) throws(LedgerError) {
         guard let reached else { return }
         do throws(LedgerError) {
-            let offsets = try reader.offsets()
-            guard reached + offsets.count - 1 == window[index].chunk.entries else { throw LedgerError.damaged }
-            var (before, behind) = (0, offsets.count)
-            while behind - before > 1 {
-                let middle = (before + behind) / 2
-                try reader.move(to: offsets[middle])
-                if reader.hash(scope.key) < hash { before = middle } else { behind = middle }
-            }
-            try reader.move(to: offsets[before])
-            self.reached = reached + before
+            let left = window[index].chunk.entries - reached + 1
+            self.reached = reached + (try reader.skip(before: hash, entries: left, key: scope.key))
             head = reader.hash(scope.key)
         } catch {
             guard scope.skipsDamage else { throw error }
@@ -144,7 +136,7 @@ struct LedgerLayerCursor: Sendable {
     /// Leaves the current chunk if a later one of the window begins at `hash` or before it.
     private mutating func skipChunks(to hash: IDHash) {
         var next = index
-        while next + 1 < window.count, !(hash < window[next + 1].chunk.first) { next += 1 }
+        while next + 1 < window.endIndex, !(hash < window[next + 1].chunk.first) { next += 1 }
         guard next > index else { return }
         closeReader()
         // The next step opens the chunk.
@@ -177,7 +169,7 @@ extension LedgerLayerCursor {
     private mutating func leave() throws(LedgerError) {
         if let reached, reached != window[index].chunk.entries { throw .damaged }
         closeReader()
-        guard index + 1 < window.count else {
+        guard index + 1 < window.endIndex else {
             position = isComplete ? .end : .gap
             return
         }
@@ -188,14 +180,14 @@ extension LedgerLayerCursor {
         try arrive()
     }
 
-    private mutating func setWindow(_ chunks: [NumberedChunk]) throws(LedgerError) {
+    private mutating func setWindow(_ chunks: ArraySlice<NumberedChunk>) throws(LedgerError) {
         var last = window.last?.chunk.first
         for chunk in chunks.lazy.map(\.chunk) {
             guard chunk.table == scope.table, last.map({ $0 < chunk.first }) ?? true else { throw .damaged }
             last = chunk.first
         }
         window = chunks
-        index = -1
+        index = chunks.startIndex - 1
     }
 }
 
@@ -211,7 +203,7 @@ extension LedgerLayerCursor {
         let last = window.last?.chunk.first
         let chunks = try await scope.source.chunks(after: last, in: scope.table, of: layer, limit: limit)
         isComplete = chunks.count < limit
-        try setWindow(chunks)
+        try setWindow(chunks[...])
     }
 
     /// Reads the chunk behind the window that can hold an id; returns false if that is the chunk that was just

@@ -50,7 +50,7 @@ package struct LedgerView: Sendable {
     ///   - skipsDamage: True if unreadable chunks count as absent; otherwise they are errors.
     /// - Throws: ``LedgerError/damaged`` if preloaded chunks are not in their order.
     package init(
-        source: any LedgerSource, layers: [LedgerLayer], preloaded: [LayerID: [LedgerChunk]] = [:], table: String,
+        source: any LedgerSource, layers: [LedgerLayer], preloaded: PreloadedChunks = PreloadedChunks(), table: String,
         shape: LedgerShape, key: SipHash.Key, readAhead: Int = 128, skipsDamage: Bool = false
     ) throws(LedgerError) {
         try self.init(
@@ -63,7 +63,8 @@ package struct LedgerView: Sendable {
     /// `ledgers` has the layers of each ledger in lookup order: of any number of devices if `isUnion` is true, else of
     /// one.
     package init(
-        source: any LedgerSource, ledgers: [[LedgerLayer]], isUnion: Bool, preloaded: [LayerID: [LedgerChunk]] = [:],
+        source: any LedgerSource, ledgers: [[LedgerLayer]], isUnion: Bool,
+        preloaded: PreloadedChunks = PreloadedChunks(),
         table: String, shape: LedgerShape, key: SipHash.Key, readAhead: Int = 128, skipsDamage: Bool = false
     ) throws(LedgerError) {
         precondition(isUnion || ledgers.count <= 1, "the ledger of a cursor is one")
@@ -81,7 +82,7 @@ package struct LedgerView: Sendable {
         let scope = LedgerScope(source: source, table: table, key: key, readAhead: readAhead, skipsDamage: skipsDamage)
         cursors = []
         for layer in layers {
-            cursors.append(try LedgerLayerCursor(layer: layer, scope: scope, preloaded: preloaded[layer.id]))
+            cursors.append(try LedgerLayerCursor(layer: layer, scope: scope, preloaded: preloaded[layer]))
         }
     }
 

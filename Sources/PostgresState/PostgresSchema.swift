@@ -7,7 +7,7 @@ import StateStore
 /// The schema of a state in PostgreSQL; `docs/STATE.md` explains tables and columns.
 enum PostgresSchema {
     /// The number of the newest step.
-    static let version = 7
+    static let version = 8
     /// The first number of this form of the state: those of lower numbers are not read any more.
     private static let oldest = 7
 
@@ -55,7 +55,7 @@ enum PostgresSchema {
         "CREATE SEQUENCE lease_fence",
         // The number of the state: positions of another one, from which it was copied, do not count.
         "INSERT INTO meta (key, value) VALUES ('epoch', 1 + (random() * 9e15)::bigint)",
-        "INSERT INTO meta (key, value) VALUES ('version', 7), ('compatible_from', 7), ('probe', 0)",
+        "INSERT INTO meta (key, value) VALUES ('version', 8), ('compatible_from', 8), ('probe', 0)",
     ]
 
     /// The longest time for all steps, and for the wait until another gateway has carried them out.

@@ -46,34 +46,15 @@ package struct PushJournal: Hashable, Sendable {
     /// The number of operations in the push.
     package var operations: Int
     /// The number of operations that were applied.
-    package var applied: Int
+    package var applied = 0
     /// The number of operations that the backend will never accept.
-    package var rejected: Int
+    package var rejected = 0
     /// The number of creates that were found when the journal was closed.
-    package var found: Int
+    package var found = 0
     /// The number of creates that were not found when the journal was closed: their outcome is unknown.
-    package var lost: Int
+    package var lost = 0
     /// The reason for the failure; nil while the push runs, or if the gateway was stopped.
     package var failure: Failure?
-
-    /// Creates a journal.
-    package init(
-        id: Int64, principal: Principal, presented: Cursor?, startedAt: Instant, changedAt: Instant, state: State,
-        operations: Int, applied: Int = 0, rejected: Int = 0, found: Int = 0, lost: Int = 0, failure: Failure? = nil
-    ) {
-        self.id = id
-        self.principal = principal
-        self.presented = presented
-        self.startedAt = startedAt
-        self.changedAt = changedAt
-        self.state = state
-        self.operations = operations
-        self.applied = applied
-        self.rejected = rejected
-        self.found = found
-        self.lost = lost
-        self.failure = failure
-    }
 }
 
 /// An operation that was or is about to be sent and whose outcome is unknown.

@@ -35,12 +35,4 @@ package struct RefusalEntry: Hashable, Sendable {
     package var firstAt: Instant
     /// The time of the last refusal.
     package var lastAt: Instant
-
-    /// Creates an entry.
-    package init(operation: RefusedOperation, count: Int, firstAt: Instant, lastAt: Instant) {
-        self.operation = operation
-        self.count = count
-        self.firstAt = firstAt
-        self.lastAt = lastAt
-    }
 }

@@ -62,7 +62,9 @@ import Testing
             #expect(try await after(chunks[1].first, 2) == Array(chunks[2..<4]))
             #expect(try await after(chunks[4].first, 2).isEmpty)
             #expect(try await after(nil, -1).isEmpty)
-            #expect(try await store.chunkReader.chunks(of: [base, base]) == [base.id: chunks])
+            var preloaded = PreloadedChunks()
+            try await store.chunkReader.load([base], into: &preloaded)
+            #expect(preloaded[base]?.map(\.chunk) == chunks)
         }
     }
 
@@ -87,7 +89,9 @@ import Testing
                 expected[layer.id] = chunks
                 #expect(layer.chunkCount == count)
             }
-            #expect(try await store.chunkReader.chunks(of: layers.reversed()) == expected)
+            var preloaded = PreloadedChunks()
+            try await store.chunkReader.load(layers.reversed(), into: &preloaded)
+            for layer in layers { #expect(preloaded[layer]?.map(\.chunk) == expected[layer.id]) }
         }
     }
 

@@ -144,7 +144,8 @@ import Testing
         let outline = try #require(try await store.context(20_203, of: someone).ledger)
         let base = try #require(outline.base)
         _ = try await store.chunkReader.chunk(holding: TestLedger.hash(2), in: TestLedger.table, of: base)
-        _ = try await store.chunkReader.chunks(of: outline.layers)
+        var preloaded = PreloadedChunks()
+        try await store.chunkReader.load(outline.layers, into: &preloaded)
         _ = try await store.read(someone) { try ReplicaRules.ledgers(of: &$0) }
         _ = try await store.read(someone) { try ReplicaRules.ledger(of: outline.replica, in: &$0) }
         _ = try await store.compact(outline, [20_203, 20_202, 20_201], finished: 20_203, of: someone)
@@ -351,7 +352,8 @@ import Testing
             let outline = try await store.outline(110)
             let base = try #require(outline.base)
             #expect(outline.deltaChunks == 10)
-            _ = try await store.chunkReader.chunks(of: outline.deltas)
+            var preloaded = PreloadedChunks()
+            try await store.chunkReader.load(outline.deltas, into: &preloaded)
             for index in 0..<10 {
                 let id = IDHash(low: 9, high: UInt64(records / 10 * index))
                 let found = try #require(try await store.chunkReader.chunk(holding: id, in: "assets", of: base))

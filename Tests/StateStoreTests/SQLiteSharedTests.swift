@@ -146,7 +146,7 @@ func withShared<R>(
         }
     }
 
-    @Test(arguments: [(12, "state.outdated"), (14, "state.schema_newer")])
+    @Test(arguments: [(12, "state.outdated"), (15, "state.schema_newer")])
     func `a state of another schema version is left as it is`(version: Int, code: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"

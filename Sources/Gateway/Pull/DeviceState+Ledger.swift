@@ -126,14 +126,13 @@ extension DeviceState {
         if Set(outlines.map(\.replica)).count >= 1_000 { scope.logTooManyDevices() }
         input.ledgers = outlines.map(\.layers)
         guard let noteLimit else { return [] }
-        var (layers, bytes) = (outlines.flatMap { $0.deltas + $0.undos }[...], 0)
-        while !layers.isEmpty, bytes < Self.preloadedBytes {
-            let some = Array(layers.prefix(Self.preloadedLayers))
-            layers = layers.dropFirst(some.count)
-            let small = try await scope.store.chunkReader.chunks(
-                of: some.filter { $0.chunkCount <= Self.preloadedChunks })
-            input.preloaded.merge(small) { $1 }
-            bytes += small.values.joined().reduce(0) { $0 + $1.bytes.count }
+        var layers = outlines.flatMap { $0.deltas + $0.undos }[...]
+        // The ledgers of two cursors have layers in common.
+        if outlines.count > 1 { layers = layers.uniqued[...] }
+        layers.removeAll { $0.chunkCount > Self.preloadedChunks }
+        while !layers.isEmpty, input.preloaded.bytes < Self.preloadedBytes {
+            try await scope.store.chunkReader.load(layers.prefix(Self.preloadedLayers), into: &input.preloaded)
+            layers = layers.dropFirst(Self.preloadedLayers)
         }
         guard noteLimit > 0 else { return [] }
         return try await scope.read { try NoteRules.notes(after: row?.noted ?? 0, limit: noteLimit, of: &$0) }
@@ -161,6 +160,14 @@ extension DeviceState {
         guard let compacted, compacted.version == merge.version else { throw StateError.ledgerChanged }
         outline = compacted
         scope.logger.debug("a ledger was compacted", metadata: ["layers": "\(before.deltas.count)"])
+    }
+}
+
+extension ArraySlice<LedgerLayer> {
+    /// The layers, each once.
+    fileprivate var uniqued: [LedgerLayer] {
+        var known: Set<LayerID> = []
+        return filter { known.insert($0.id).inserted }
     }
 }
 

@@ -17,6 +17,7 @@ package struct Coder {
     /// Creates a coder that writes.
     package init() {
         bytes = []
+        bytes.reserveCapacity(512)
         isReading = false
     }
 
@@ -34,18 +35,25 @@ package struct Coder {
         guard bytes.count >= 5, bytes[0] == Self.version else { throw Self.damage }
         self.init(reading: bytes)
         offset = 5
-        guard bytes[1..<5].elementsEqual(Self.checksum(bytes[5...])) else { throw Self.damage }
+        let sum = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[1 + $1]) << UInt32($1 * 8) }
+        guard sum == Self.checksum(bytes[5...]) else { throw Self.damage }
     }
 
     /// The bytes that were written, behind the version of the coding and a checksum.
-    var sealed: [UInt8] { [Self.version] + Self.checksum(bytes[...]) + bytes }
+    var sealed: [UInt8] {
+        let sum = Self.checksum(bytes[...])
+        return Array(unsafeUninitializedCapacity: 5 + bytes.count) { sealed, count in
+            sealed[0] = Self.version
+            for index in 0..<4 { sealed[1 + index] = UInt8(truncatingIfNeeded: sum >> UInt32(index * 8)) }
+            count = sealed[5...].update(fromContentsOf: bytes)
+        }
+    }
 
     /// Returns 32 bits against accidents, not against attackers.
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        sum ^= sum >> 32
-        return (0..<4).map { UInt8(truncatingIfNeeded: sum >> UInt64($0 * 8)) }
+        return UInt32(truncatingIfNeeded: sum ^ sum >> 32)
     }
 
     /// True if nothing is left to read.
@@ -97,6 +105,19 @@ package struct Coder {
         offset += Int(count)
     }
 
+    /// Writes a text, or reads one.
+    mutating func code(_ text: inout String) throws(StateError) {
+        guard isReading else {
+            var count = Int64(text.utf8.count)
+            try code(&count)
+            return bytes.append(contentsOf: text.utf8)
+        }
+        var read: [UInt8] = []
+        try code(&read)
+        guard let valid = String(validating: read, as: UTF8.self) else { throw Self.damage }
+        text = valid
+    }
+
     /// Codes the number of a list's elements; no list has more than there are bytes.
     package mutating func code(count: inout Int) throws(StateError) {
         var number = Int64(count)
@@ -104,6 +125,11 @@ package struct Coder {
         guard isReading else { return }
         guard number >= 0, number <= Int64(bytes.count - offset) else { throw Self.damage }
         count = Int(number)
+    }
+
+    /// Codes what a newer gateway has appended to a value: an older one keeps it as it is, and writes it back.
+    mutating func code(rest: inout [UInt8]) {
+        if isReading { (rest, offset) = (Array(bytes[offset...]), bytes.count) } else { bytes += rest }
     }
 
     private mutating func next() throws(StateError) -> UInt8 {
@@ -164,6 +190,11 @@ extension Coder {
         var count = values.count
         try code(count: &count)
         guard isReading else {
+            // Most have one element, which need not be sorted.
+            if count == 1, var (key, value) = values.first {
+                try key.code(with: &self)
+                return try value.code(with: &self)
+            }
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 var (key, value) = (key, value)
                 try key.code(with: &self)

@@ -30,11 +30,7 @@ extension Bool: Coded {
 extension String: Coded {
     /// Codes the text as UTF-8.
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        var bytes = Array(utf8)
-        try coder.code(&bytes)
-        guard coder.isReading else { return }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Coder.damage }
-        self = text
+        try coder.code(&self)
     }
 }
 
@@ -93,7 +89,7 @@ extension Coder {
         if number != 0, value == nil { throw Self.damage }
     }
 
-    /// Codes a vector, as netstrings would be longer.
+    /// Codes a vector.
     mutating func code(_ value: inout CheckpointVector) throws(StateError) {
         var tokens = value.tokens
         try code(&tokens)

@@ -11,18 +11,27 @@ extension LedgerLayer: Coded {
         try coder.code(&number)
         id = LayerID(rawValue: number)
         try coder.code(&cursor)
-        var tables = Dictionary(grouping: chunks, by: \.table)
-        try coder.code(&tables)
-        if coder.isReading {
-            chunks = tables.sorted { $0.key < $1.key }.flatMap { table, chunks in
-                chunks.map { chunk in
-                    var chunk = chunk
-                    chunk.table = table
-                    return chunk
-                }
-            }
-        }
+        try codeChunks(with: &coder)
         try coder.code(&counts)
+    }
+
+    /// Codes the chunks behind their tables: those of a table follow each other.
+    private mutating func codeChunks(with coder: inout Coder) throws(StateError) {
+        var tables = chunks.indices.count { $0 == 0 || chunks[$0].table != chunks[$0 - 1].table }
+        try coder.code(count: &tables)
+        var start = 0
+        for _ in 0..<tables {
+            var table = coder.isReading ? "" : chunks[start].table
+            var count = chunks[start...].prefix { $0.table == table }.count
+            try coder.code(&table)
+            try coder.code(count: &count)
+            for index in start..<start + count {
+                if coder.isReading { chunks.append(ChunkHead()) }
+                try chunks[index].code(with: &coder)
+                chunks[index].table = table
+            }
+            start += count
+        }
     }
 }
 

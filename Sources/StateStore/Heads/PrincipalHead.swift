@@ -39,6 +39,8 @@ package struct PrincipalHead: Hashable, Sendable {
     package var quarantined = 0
     /// The number of those that the operator has scheduled.
     package var scheduled = 0
+    /// The parts that a newer gateway has appended.
+    var later: [UInt8] = []
 
     /// Creates the head of a principal that the state has not met before.
     package init(_ principal: Principal, at now: Instant) {
@@ -103,5 +105,6 @@ extension PrincipalHead: Coded {
         try coder.code(&openJournals)
         try coder.code(&quarantined)
         try coder.code(&scheduled)
+        coder.code(rest: &later)
     }
 }

@@ -41,6 +41,7 @@ extension ReplicaHead: Coded {
         try coder.code(&kinds)
         troubles = Set(kinds.compactMap(DeviceTrouble.Kind.init(rawValue:)))
         try coder.code(&owed)
+        coder.code(rest: &later)
     }
 }
 
@@ -121,11 +122,7 @@ extension StoredCursor.Making {
         try coder.code(&mapping, ifNot: newer.mapping) { (c, v) throws(StateError) in try c.code(hex: &v) }
         try coder.code(&noted)
         try coder.code(&comparisons, ifNot: newer.comparisons) { (c, v) throws(StateError) in
-            var states = c.isReading ? [] : FullComparisonStates.encode(v)
-            try c.code(&states)
-            guard c.isReading else { return }
-            guard let read = FullComparisonStates.decode(states) else { throw Coder.damage }
-            v = read
+            try c.code(&v)
         }
         try coder.code(&ids.sequence)
         var kept = ids.kept.map { [$0.table, $0.id] }.sorted { $0.lexicographicallyPrecedes($1) }
@@ -150,13 +147,30 @@ extension Coder {
     fileprivate mutating func code(
         _ vector: inout CheckpointVector, after newer: CheckpointVector
     ) throws(StateError) {
-        var tokens = vector.tokens.filter { newer.tokens[$0.key] != $0.value }
-        var missing = newer.tokens.keys.filter { vector.tokens[$0] == nil }.sorted()
+        let isSame = !isReading && vector == newer
+        var tokens = isSame ? [:] : vector.tokens.filter { newer.tokens[$0.key] != $0.value }
+        var missing = isSame ? [] : newer.tokens.keys.filter { vector.tokens[$0] == nil }.sorted()
         try code(&tokens)
         try code(&missing)
         guard isReading else { return }
         vector = CheckpointVector(
             newer.tokens.filter { !missing.contains($0.key) }.merging(tokens, uniquingKeysWith: { $1 }))
+    }
+}
+
+extension FullComparison: Coded {
+    package init() { self.init(doneAt: 0, mapping: "") }
+
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&doneAt)
+        try coder.code(&triedAt)
+        try coder.code(hex: &mapping)
+        try coder.code(&blockedAt)
+        try coder.code(&failures)
+        try coder.code(&hasDefaults)
+        // The times are calculated with.
+        let times: ClosedRange<Instant> = 0...Instant(milliseconds: 1 << 53)
+        guard [doneAt, triedAt, blockedAt].allSatisfy(times.contains), failures >= 0 else { throw Coder.damage }
     }
 }
 

@@ -41,6 +41,8 @@ package struct ReplicaHead: Hashable, Sendable {
     package var troubles: Set<DeviceTrouble.Kind> = []
     /// The number of recorded redeliveries, which are rows.
     package var owed = 0
+    /// The parts that a newer gateway has appended.
+    var later: [UInt8] = []
 
     /// The bytes that the value takes in memory, about.
     var weight: Int {

@@ -84,10 +84,9 @@ package enum CommitRule {
     }
 
     private static func checkSizes(of row: CursorRow, _ limits: StateLimits) throws(StateError) {
-        guard Netstrings.encode(row.vector).count <= limits.vectorBytes else { throw .tooLarge("checkpoint vector") }
-        guard FullComparisonStates.encode(row.comparisons).count <= limits.comparisonBytes else {
-            throw .tooLarge("comparison states")
-        }
+        try row.vector.check(limits)
+        let states = row.comparisons.reduce(0) { $0 + $1.key.utf8.count + $1.value.mapping.utf8.count + 40 }
+        guard states <= limits.comparisonBytes else { throw .tooLarge("comparison states") }
         guard row.ids.kept.count <= VisibleIDs.maximumKept else { throw .tooLarge("list of kept ids") }
         _ = try key(row.mappingDigest, "mapping digest")
     }
@@ -138,6 +137,14 @@ package enum CommitRule {
         for replica in others.dropFirst(limit) {
             try ReplicaRules.forget(replica.id, keepsChunks: false, at: pull.now, in: &account)
         }
+    }
+}
+
+extension CheckpointVector {
+    /// Checks that the tokens with their namespaces are not too long.
+    func check(_ limits: StateLimits) throws(StateError) {
+        let bytes = tokens.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }
+        guard bytes <= limits.vectorBytes else { throw .tooLarge("checkpoint vector") }
     }
 }
 

@@ -25,9 +25,7 @@ package enum SessionRules {
         _ position: Position, of session: Session, syncing replica: ReplicaID? = nil, at now: Instant,
         in account: inout Account
     ) throws {
-        if let vector = position.vector, Netstrings.encode(vector).count > account.setting.limits.vectorBytes {
-            throw StateError.tooLarge("checkpoint vector")
-        }
+        try position.vector.map { try $0.check(account.setting.limits) }
         try account.withHead(at: now) { _ in }
         var move = try lastMove(in: &account)
         // A move always gets a new number: whatever others note at the same moment, they note it under an old one.

@@ -34,6 +34,35 @@ package struct NumberedChunk: Hashable, Sendable {
     }
 }
 
+/// The chunks of small layers, which were read at once.
+package struct PreloadedChunks: Hashable, Sendable {
+    private var chunks: [NumberedChunk] = []
+    private var ranges: [LayerID: Range<Int>] = [:]
+
+    /// Creates a value without layers.
+    package init() {}
+
+    /// Adds the chunks of layers, those of each behind those of the one before.
+    ///
+    /// - Parameters:
+    ///   - further: All chunks, those of a layer in the order of table and first hash.
+    ///   - counts: The layers, each with the number of its chunks.
+    package mutating func append(_ further: [NumberedChunk], of counts: [(layer: LayerID, count: Int)]) {
+        var start = chunks.count
+        chunks += further
+        for (layer, count) in counts {
+            ranges[layer] = start..<start + count
+            start += count
+        }
+    }
+
+    /// Returns all chunks of a layer; nil if they were not read.
+    package subscript(layer: LedgerLayer) -> ArraySlice<NumberedChunk>? { ranges[layer.id].map { chunks[$0] } }
+
+    /// The size of all contents in bytes.
+    package var bytes: Int { chunks.reduce(0) { $0 + $1.chunk.bytes.count } }
+}
+
 /// Names one layer of a ledger: the base of a replica, the changes of one cursor, or the undo layer of a cursor.
 package struct LayerID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The store's own number for the layer.

@@ -34,7 +34,8 @@ import Testing
     static func view(_ chunks: [LedgerChunk]) throws -> LedgerView {
         let layer = LedgerLayer(1)
         return try LedgerView(
-            source: MemoryLedger(), layers: [layer], preloaded: [layer.id: chunks], table: LedgerSupport.table,
+            source: MemoryLedger(), layers: [layer], preloaded: PreloadedChunks([(layer, chunks)]),
+            table: LedgerSupport.table,
             shape: shape,
             key: LedgerSupport.key)
     }
@@ -165,7 +166,7 @@ import Testing
         await memory.add(chunks, to: layer)
         func view() throws -> LedgerView {
             try LedgerView(
-                source: memory, layers: [layer], preloaded: isPreloaded ? [layer.id: chunks] : [:],
+                source: memory, layers: [layer], preloaded: PreloadedChunks(isPreloaded ? [(layer, chunks)] : []),
                 table: LedgerSupport.table, shape: Self.shape, key: LedgerSupport.key, skipsDamage: true)
         }
         var walking = try view()

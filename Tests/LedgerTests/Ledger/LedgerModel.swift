@@ -116,11 +116,13 @@ struct LedgerModel {
     }
 
     mutating func check(_ node: Node, through layers: [LedgerLayer], _ context: String) async throws {
-        var preloaded: [LayerID: [LedgerChunk]] = [:]
-        for layer in layers where Bool.random(using: &random) { preloaded[layer.id] = await memory.chunks(of: layer) }
+        var preloaded: [(LedgerLayer, [LedgerChunk])] = []
+        for layer in layers where Bool.random(using: &random) {
+            preloaded.append((layer, await memory.chunks(of: layer)))
+        }
         for (table, shape) in Self.tables {
             var view = try LedgerView(
-                source: memory, layers: layers, preloaded: preloaded, table: table, shape: shape,
+                source: memory, layers: layers, preloaded: PreloadedChunks(preloaded), table: table, shape: shape,
                 key: LedgerSupport.key, readAhead: readAhead)
             let expected = (node.contents[table] ?? [:]).values.sorted { $0.hash < $1.hash }
             try await walk(&view, expected, "\(context), \(table)")

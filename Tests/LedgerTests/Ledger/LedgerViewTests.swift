@@ -20,7 +20,7 @@ import Testing
     }
 
     static func view(
-        _ memory: MemoryLedger, _ layers: [LedgerLayer], preloaded: [LayerID: [LedgerChunk]] = [:],
+        _ memory: MemoryLedger, _ layers: [LedgerLayer], preloaded: PreloadedChunks = PreloadedChunks(),
         shape: LedgerShape = shape
     ) throws -> LedgerView {
         try LedgerView(
@@ -55,7 +55,7 @@ import Testing
         }
         await memory.add(LedgerSupport.chunks(entries, shape: Self.shape), to: Self.base)
         let small = LedgerSupport.chunks(changed, shape: Self.shape)
-        var view = try Self.view(memory, [Self.delta, Self.base], preloaded: [Self.delta.id: small])
+        var view = try Self.view(memory, [Self.delta, Self.base], preloaded: PreloadedChunks([(Self.delta, small)]))
         for entry in changed {
             #expect(try await view.seek(to: entry.hash))
             #expect(view.content == 2 && view.layer == Self.delta.id)

@@ -80,3 +80,13 @@ extension LedgerLayer {
     /// A layer that the source knows by its number alone; each has a cursor of its own.
     init(_ number: Int64) { self.init(id: LayerID(rawValue: number), cursor: Cursor(rawValue: number) ?? .first) }
 }
+
+extension PreloadedChunks {
+    /// The chunks of some layers.
+    init(_ layers: [(LedgerLayer, [LedgerChunk])]) {
+        self.init()
+        for (layer, chunks) in layers {
+            append(chunks.map { NumberedChunk(number: 0, chunk: $0) }, of: [(layer.id, chunks.count)])
+        }
+    }
+}
