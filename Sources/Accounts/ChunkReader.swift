@@ -28,10 +28,16 @@ package struct ChunkReader: Sendable {
         var found: [ChunkHead] = []
         var lists = layers.map(\.chunks)
         while !lists.isEmpty {
-            let heads = lists.flatMap { list in
-                var seen: Set<Int64> = []
-                return ids.flatMap { table, ids in
-                    ids.compactMap { list.last(before: $0, in: table) }.filter { seen.insert($0.number).inserted }
+            var heads: [ChunkHead] = []
+            for list in lists {
+                for (table, ids) in ids {
+                    // Most ids are in the chunk of the one before.
+                    for id in ids {
+                        guard let head = list.last(before: id, in: table), head.number != heads.last?.number else {
+                            continue
+                        }
+                        heads.append(head)
+                    }
                 }
             }
             found += heads.filter { $0.named == 0 && $0.bytes == nil }
@@ -66,18 +72,18 @@ package struct ChunkReader: Sendable {
     }
 
     /// Reads all chunks of layers, in one read if they have no directories.
-    package func load(_ layers: some Sequence<LedgerLayer>, into preloaded: inout PreloadedChunks) async throws {
+    package func load(_ layers: ArraySlice<LedgerLayer>, into preloaded: inout PreloadedChunks) async throws {
         var (heads, counts): ([ChunkHead], [(layer: LayerID, count: Int)]) = ([], [])
         for layer in layers {
-            let all = try await leaves(of: layer.chunks)
-            heads += all
+            let all = layer.chunks.hasDirectories ? try await leaves(of: layer.chunks) : layer.chunks
+            heads.append(contentsOf: all)
             counts.append((layer.id, all.count))
         }
         preloaded.append(try await contents(of: heads), of: counts)
     }
 
     private func leaves(of heads: [ChunkHead]) async throws -> [ChunkHead] {
-        guard heads.contains(where: { $0.named > 0 }) else { return heads }
+        guard heads.hasDirectories else { return heads }
         var all: [ChunkHead] = []
         for head in heads {
             all += head.named == 0 ? [head] : try await leaves(of: cache.named(by: [head])[0])
@@ -86,17 +92,31 @@ package struct ChunkReader: Sendable {
     }
 
     private func contents(of heads: [ChunkHead]) async throws -> [NumberedChunk] {
-        var read = try await cache.chunks(heads.filter { $0.bytes == nil }.map(\.number))[...]
-        return try heads.map { head in
-            guard let bytes = head.bytes ?? read.popFirst() ?? nil else { throw StateError.ledgerChanged }
-            return NumberedChunk(
-                number: head.number,
-                chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes))
+        var numbers: [Int64] = []
+        numbers.reserveCapacity(heads.count)
+        for head in heads where head.bytes == nil { numbers.append(head.number) }
+        let read = try await cache.chunks(numbers)
+        var (chunks, next): ([NumberedChunk], Int) = ([], 0)
+        chunks.reserveCapacity(heads.count)
+        for head in heads {
+            var bytes = head.bytes
+            if bytes == nil {
+                bytes = read[next]
+                next += 1
+            }
+            guard let bytes else { throw StateError.ledgerChanged }
+            chunks.append(
+                NumberedChunk(
+                    number: head.number,
+                    chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes)))
         }
+        return chunks
     }
 }
 
 extension [ChunkHead] {
+    fileprivate var hasDirectories: Bool { contains { $0.named > 0 } }
+
     /// Returns the last chunk or directory of a table whose first hash is not greater than an id.
     fileprivate func last(before id: IDHash, in table: String) -> ChunkHead? {
         var (low, high) = (0, count)

@@ -90,7 +90,7 @@ import Testing
                 #expect(layer.chunkCount == count)
             }
             var preloaded = PreloadedChunks()
-            try await store.chunkReader.load(layers.reversed(), into: &preloaded)
+            try await store.chunkReader.load(Array(layers.reversed())[...], into: &preloaded)
             for layer in layers { #expect(preloaded[layer]?.map(\.chunk) == expected[layer.id]) }
         }
     }

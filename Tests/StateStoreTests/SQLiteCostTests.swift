@@ -145,7 +145,7 @@ import Testing
         let base = try #require(outline.base)
         _ = try await store.chunkReader.chunk(holding: TestLedger.hash(2), in: TestLedger.table, of: base)
         var preloaded = PreloadedChunks()
-        try await store.chunkReader.load(outline.layers, into: &preloaded)
+        try await store.chunkReader.load(outline.layers[...], into: &preloaded)
         _ = try await store.read(someone) { try ReplicaRules.ledgers(of: &$0) }
         _ = try await store.read(someone) { try ReplicaRules.ledger(of: outline.replica, in: &$0) }
         _ = try await store.compact(outline, [20_203, 20_202, 20_201], finished: 20_203, of: someone)
@@ -353,7 +353,7 @@ import Testing
             let base = try #require(outline.base)
             #expect(outline.deltaChunks == 10)
             var preloaded = PreloadedChunks()
-            try await store.chunkReader.load(outline.deltas, into: &preloaded)
+            try await store.chunkReader.load(outline.deltas[...], into: &preloaded)
             for index in 0..<10 {
                 let id = IDHash(low: 9, high: UInt64(records / 10 * index))
                 let found = try #require(try await store.chunkReader.chunk(holding: id, in: "assets", of: base))

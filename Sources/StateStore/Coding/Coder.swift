@@ -17,7 +17,7 @@ package struct Coder {
     /// Creates a coder that writes.
     package init() {
         bytes = []
-        bytes.reserveCapacity(512)
+        bytes.reserveCapacity(2_048)
         isReading = false
     }
 

@@ -7,12 +7,15 @@ extension ReplicaHead {
     /// The longest chain of cursors that is followed; a longer one counts as a ledger without a base.
     private static let maximumSteps = 4_096
 
-    /// Returns the cursors from this one down to the newest that is in the base, newest first, without those that added
-    /// nothing and without the last one; and that one, nil if it is not known.
-    func chain(from cursor: Cursor) -> (steps: [StoredCursor], bottom: Cursor?) {
-        var (steps, next): ([StoredCursor], Cursor) = ([], cursor)
+    /// Returns the indices of the cursors from this one down to the newest that is in the base, newest first, without those
+    /// that added nothing and without the last one; and that one, nil if it is not known.
+    func chain(from cursor: Cursor) -> (steps: [Int], bottom: Cursor?) {
+        var (steps, next): ([Int], Cursor) = ([], cursor)
+        steps.reserveCapacity(cursors.count)
         while steps.count <= Self.maximumSteps, next != ledger.compacted {
-            guard let step = self[next], let below = step.below, below <= next else { return (steps, nil) }
+            guard let step = index(of: next), let below = cursors[step].below, below <= next else {
+                return (steps, nil)
+            }
             if below == next { return (steps, next) }
             steps.append(step)
             next = below
@@ -25,7 +28,7 @@ extension ReplicaHead {
         var outline = LedgerOutline(replica: id, base: ledger.base, version: ledger.version)
         guard outline.base != nil, let cursor else { return outline }
         let (steps, bottom) = chain(from: cursor)
-        let deltas = steps.compactMap(\.delta)
+        let deltas = steps.compactMap { cursors[$0].delta }
         outline.deltas = deltas
         outline.deltaChunks = deltas.reduce(0) { $0 + $1.chunkCount }
         // If it is unknown on which base the cursor was made, the present one is a superset, without ways back.
@@ -38,16 +41,6 @@ extension ReplicaHead {
     /// All layers.
     package var layers: [LedgerLayer] {
         (ledger.base.map { [$0] } ?? []) + cursors.flatMap(\.layers)
-    }
-
-    /// Returns the figures of the ledger as a cursor sees it, by table.
-    package func counts(at cursor: Cursor?) -> [String: LedgerCount] {
-        guard let base = ledger.base else { return [:] }
-        var total = base.counts
-        for step in cursor.map({ chain(from: $0).steps }) ?? [] {
-            for (table, count) in step.delta?.counts ?? [:] { total[table, default: LedgerCount()].add(count) }
-        }
-        return total
     }
 
     /// Takes a delta away from its cursor, which rests on another one from now on, or is no longer exact if `below` is
@@ -66,13 +59,4 @@ extension ReplicaHead {
 extension StoredCursor {
     /// Its layers.
     var layers: [LedgerLayer] { [delta, undo].compactMap(\.self) }
-}
-
-extension LedgerCount {
-    /// Adds other figures.
-    package mutating func add(_ other: LedgerCount) {
-        held += other.held
-        entries += other.entries
-        bytes += other.bytes
-    }
 }

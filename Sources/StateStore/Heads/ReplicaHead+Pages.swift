@@ -133,7 +133,7 @@ extension ReplicaHead {
     /// Takes the oldest cursors away, as far as no delta of theirs is still needed; returns them by page.
     private mutating func moveOlder(_ limits: StateLimits) throws(StateError) -> [[StoredCursor]] {
         guard let tip else { return [] }
-        let chain = Set(chain(from: tip).steps.map(\.cursor))
+        let chain = Set(chain(from: tip).steps.map { cursors[$0].cursor })
         let isOld: (StoredCursor) -> Bool = { $0.cursor < tip && ($0.delta == nil || !chain.contains($0.cursor)) }
         var gone = Array(cursors.dropLast(Self.atHand).prefix(while: isOld))
         guard !gone.isEmpty else { return [] }

@@ -30,8 +30,9 @@ extension Principal {
 
 extension Int64 {
     /// Reads ``keyBytes``.
-    package init(keyBytes bytes: some Sequence<UInt8>) {
-        let bits = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    package init(keyBytes bytes: [UInt8]) {
+        var bits: UInt64 = 0
+        for byte in bytes.prefix(8) { bits = bits << 8 | UInt64(byte) }
         self = Int64(bitPattern: bits ^ 1 << 63)
     }
 }

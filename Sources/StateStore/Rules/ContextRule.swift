@@ -82,7 +82,8 @@ package enum ContextRule {
         context.hasRedeliveries =
             try RedeliveryRules.pending(for: replica, at: cursor.cursor, of: &account).isEmpty == false
         context.troubles = replica.troubles
-        context.ledger = replica.outline(at: cursor.cursor)
-        context.held = replica.counts(at: cursor.cursor).mapValues(\.held)
+        let outline = replica.outline(at: cursor.cursor)
+        context.ledger = outline
+        context.held = outline.counts.mapValues(\.held)
     }
 }

@@ -148,10 +148,10 @@ package enum LedgerRules {
             of: (chunks.filter { !merge.removed.contains($0.number) } + merge.added).sorted { $0.precedes($1) },
             at: now)
         for (table, count) in merge.counts { next.counts[table, default: LedgerCount()].add(count) }
-        for step in steps {
-            loose += try account.numbers(in: replica.dropDelta(of: step.cursor, below: step.cursor)?.chunks ?? [])
+        next.cursor = steps.lazy.map { replica.cursors[$0] }.first { $0.delta != nil }?.cursor ?? bottom
+        for step in steps.map({ replica.cursors[$0].cursor }) {
+            loose += try account.numbers(in: replica.dropDelta(of: step, below: step)?.chunks ?? [])
         }
-        next.cursor = steps.first { $0.delta != nil }?.cursor ?? bottom
         replica.ledger.base = next
         replica.ledger.compacted = next.cursor
         replica.ledger.version += 1

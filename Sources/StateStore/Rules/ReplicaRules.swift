@@ -149,7 +149,7 @@ package enum ReplicaRules {
             id: replica.id, principal: principal, isConfirmed: replica.isConfirmed, firstSeen: replica.firstSeen,
             lastSeen: replica.lastSeen, lastResult: replica.lastResult, newest: replica.newest,
             schemaVersion: replica.schemaVersion ?? replica.pushedVersion ?? newest?.schemaVersion, tip: replica.tip,
-            horizon: replica.ledger.horizon, ledger: replica.counts(at: replica.tip ?? replica.newest),
+            horizon: replica.ledger.horizon, ledger: replica.outline(at: replica.tip ?? replica.newest).counts,
             ledgerBytes: replica.ledger.base == nil
                 ? 0 : replica.layers.reduce(replica.older.ledgerBytes) { $0 + $1.bytes },
             comparisons: newest?.comparisons ?? [:], acceptedAt: replica.acceptedAt,

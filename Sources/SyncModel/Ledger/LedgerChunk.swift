@@ -109,6 +109,15 @@ package struct LedgerOutline: Hashable, Sendable {
         self.version = version
     }
 
+    /// The figures by table.
+    package var counts: [String: LedgerCount] {
+        var total = base?.counts ?? [:]
+        for delta in deltas {
+            for (table, count) in delta.counts { total[table, default: LedgerCount()].add(count) }
+        }
+        return total
+    }
+
     /// All layers in lookup order.
     package var layers: [LedgerLayer] { deltas + undos + (base.map { [$0] } ?? []) }
 }
@@ -126,5 +135,12 @@ package struct LedgerCount: Hashable, Sendable {
         self.held = held
         self.entries = entries
         self.bytes = bytes
+    }
+
+    /// Adds other figures.
+    package mutating func add(_ other: LedgerCount) {
+        held += other.held
+        entries += other.entries
+        bytes += other.bytes
     }
 }

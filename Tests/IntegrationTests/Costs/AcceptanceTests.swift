@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemoBackend
+import GRDB
 import GatewayTesting
 import NIOConcurrencyHelpers
 import SQLiteState
@@ -30,7 +31,7 @@ import Testing
     }
 
     private static func with(
-        _ body: (GatewayStack, ManualClock, Writes) async throws -> Void
+        busyTimeout: Duration = .seconds(5), _ body: (GatewayStack, ManualClock, Writes) async throws -> Void
     ) async throws {
         let (clock, writes) = (ManualClock(), Writes())
         var options = StackOptions([
@@ -38,6 +39,7 @@ import Testing
         ])
         options.configuration = try StackConfiguration.withRequestCheckpoints()
         options.clock = ManualWallClock(clock)
+        options.state.busyTimeout = busyTimeout
         options.state.trace = { writes.add($0) }
         try await GatewayStack.with(options) { stack in
             try await stack.seed()
@@ -45,8 +47,15 @@ import Testing
         }
     }
 
-    private static func pull(_ stack: GatewayStack, _ status: Int) async throws {
-        let answer = try await stack.sendPull()
+    /// A connection of another process, so to say, that may keep the state locked.
+    private static func connection(_ stack: GatewayStack) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: stack.directory + "/state.db", configuration: configuration)
+    }
+
+    private static func pull(_ stack: GatewayStack, _ status: Int, _ cursor: Int64? = nil) async throws {
+        let answer = try await stack.sendPull(cursor)
         #expect(answer.status == status)
     }
 
@@ -77,6 +86,36 @@ import Testing
                 let found = try await writes.during { _ = try await stack.sendPull(cursor) }
                 #expect(found.acceptances == acceptances)
             }
+        }
+    }
+
+    @Test func `an acceptance that cannot be stored fails the pull, and is noted by the next one`() async throws {
+        try await Self.with(busyTimeout: .milliseconds(50)) { stack, clock, writes in
+            let cursor = try await PulledChanges(stack.sendPull()).cursor
+            _ = try await stack.sendPull(cursor)
+            clock.advance(byMilliseconds: 61 * 60_000)
+            let lock = try Self.connection(stack)
+            try await lock.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let refused = try await stack.sendPull(cursor)
+            #expect(refused.status == 503)
+            #expect(stack.logged("state.busy").count > 0)
+            try await lock.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            let noted = try await writes.during { try await Self.pull(stack, 200, cursor) }
+            #expect(noted.acceptances == 1)
+            let again = try await writes.during { try await Self.pull(stack, 200, cursor) }
+            #expect(again.acceptances == 0)
+        }
+    }
+
+    @Test func `a pull that has failed ends with its own error where its acceptance cannot be stored`() async throws {
+        try await Self.with(busyTimeout: .milliseconds(50)) { stack, _, writes in
+            let lock = try Self.connection(stack)
+            try await lock.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            stack.backend.inject(DemoFault(nil, "/sync/stream", times: 20, action: .stream(.cut(after: 3))))
+            try await Self.pull(stack, 502)
+            try await lock.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            let noted = try await writes.during { try await Self.pull(stack, 502) }
+            #expect(noted == (1, 1))
         }
     }
 }
