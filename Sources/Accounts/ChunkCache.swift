@@ -38,6 +38,20 @@ final class ChunkCache: Sendable {
         return found
     }
 
+    /// Returns a chunk by its number; nil if it is not there.
+    func chunk(_ number: Int64) async throws -> [UInt8]? {
+        if let bytes = kept.withLockedValue({ $0.use(number)?.bytes }) { return bytes }
+        return try await chunks([number])[0]
+    }
+
+    /// Returns the chunks that a directory names.
+    ///
+    /// - Throws: ``StateError/ledgerChanged`` if it is not there any more.
+    func named(by directory: ChunkHead) async throws -> [ChunkHead] {
+        if let named = kept.withLockedValue({ $0.use(directory.number)?.named }) { return named }
+        return try await named(by: [directory])[0]
+    }
+
     /// Returns the chunks that directories name, with one read of those that are not kept.
     ///
     /// - Throws: ``StateError/ledgerChanged`` if one is not there any more.

@@ -16,10 +16,12 @@ package struct ChunkReader: Sendable {
     ) async throws -> NumberedChunk? {
         var next = layer.chunks.last(before: id, in: table)
         while let directory = next, directory.named > 0 {
-            next = try await cache.named(by: [directory])[0].last(before: id, in: table)
+            next = try await cache.named(by: directory).last(before: id, in: table)
         }
         guard let next else { return nil }
-        return try await contents(of: [next]).first
+        var bytes = next.bytes
+        if bytes == nil { bytes = try await cache.chunk(next.number) }
+        return try next.numbered(bytes)
     }
 
     /// Reads the chunks of layers that may hold ids, by table, so that they are at hand: two reads for all of them, or
@@ -62,7 +64,7 @@ package struct ChunkReader: Sendable {
             // What follows begins with the next one, if that is not too late.
             if let first, index + 1 < heads.count, heads[index + 1].first <= first { continue }
             if head.named > 0 {
-                let named = try await cache.named(by: [head])[0]
+                let named = try await cache.named(by: head)
                 found += try await following(first, in: named, limit: limit - found.count)
             } else if first.map({ $0 < head.first }) ?? true {
                 found.append(head)
@@ -86,7 +88,7 @@ package struct ChunkReader: Sendable {
         guard heads.hasDirectories else { return heads }
         var all: [ChunkHead] = []
         for head in heads {
-            all += head.named == 0 ? [head] : try await leaves(of: cache.named(by: [head])[0])
+            all += head.named == 0 ? [head] : try await leaves(of: cache.named(by: head))
         }
         return all
     }
@@ -104,13 +106,18 @@ package struct ChunkReader: Sendable {
                 bytes = read[next]
                 next += 1
             }
-            guard let bytes else { throw StateError.ledgerChanged }
-            chunks.append(
-                NumberedChunk(
-                    number: head.number,
-                    chunk: LedgerChunk(table: head.table, first: head.first, entries: head.entries, bytes: bytes)))
+            chunks.append(try head.numbered(bytes))
         }
         return chunks
+    }
+}
+
+extension ChunkHead {
+    /// Returns the chunk with its contents.
+    fileprivate func numbered(_ bytes: [UInt8]?) throws(StateError) -> NumberedChunk {
+        guard let bytes else { throw .ledgerChanged }
+        return NumberedChunk(
+            number: number, chunk: LedgerChunk(table: table, first: first, entries: entries, bytes: bytes))
     }
 }
 

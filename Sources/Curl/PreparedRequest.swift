@@ -122,13 +122,19 @@ struct PreparedRequest: Sendable {
     private static func lines(of fields: [Field]) -> [[UInt8]] {
         // libcurl adds these by itself; a line without a value removes them.
         var lines = [Array("Expect:\0".utf8)]
+        lines.reserveCapacity(fields.count + 3)
         for (name, line) in [(HTTPField.Name.accept, "Accept:\0"), (.contentType, "Content-Type:\0")]
         where !fields.contains(where: { $0.name == name }) { lines.append(Array(line.utf8)) }
+        for field in fields {
+            var line: [UInt8] = []
+            line.reserveCapacity(field.name.rawName.utf8.count + field.value.count + 3)
+            line += field.name.rawName.utf8
+            // libcurl writes a field with an empty value as "Name;".
+            line += field.value.isEmpty ? ";".utf8 : ": ".utf8
+            line += field.value
+            line.append(0)
+            lines.append(line)
+        }
         return lines
-            + fields.map { field in
-                // libcurl writes a field with an empty value as "Name;".
-                Array(field.name.rawName.utf8)
-                    + (field.value.isEmpty ? [UInt8(ascii: ";")] : Array(": ".utf8) + field.value) + [0]
-            }
     }
 }

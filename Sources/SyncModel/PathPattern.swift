@@ -111,10 +111,22 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
     /// Splits a path at its slashes, ignoring one trailing slash; nil if a segment is empty or the first slash is
     /// missing.
     private static func split(_ path: some Sequence<UInt8>) -> [[UInt8]]? {
-        var parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
-        guard parts.count > 1, parts.removeFirst().isEmpty else { return nil }
-        if parts.last?.isEmpty == true { parts.removeLast() }
-        return parts.contains { $0.isEmpty } ? nil : parts
+        var (parts, part, hasSlash): ([[UInt8]], [UInt8], Bool) = ([], [], false)
+        for byte in path {
+            if byte != UInt8(ascii: "/") {
+                guard hasSlash else { return nil }
+                part.append(byte)
+            } else {
+                if hasSlash {
+                    guard !part.isEmpty else { return nil }
+                    parts.append(part)
+                    part = []
+                }
+                hasSlash = true
+            }
+        }
+        if !part.isEmpty { parts.append(part) }
+        return hasSlash ? parts : nil
     }
 }
 

@@ -20,6 +20,9 @@ package struct CursorPage: Hashable, Sendable, Coded {
     package mutating func code(with coder: inout Coder) throws(StateError) {
         try StoredCursor.code(&cursors, with: &coder)
     }
+
+    /// Returns true if a cursor is in the page.
+    func has(_ cursor: Cursor) -> Bool { cursors.index(of: cursor) != nil }
 }
 
 /// The cursors that their head does not know any more: they are older than its tip, and no delta that it needs is theirs.
@@ -90,8 +93,8 @@ extension ReplicaHead {
     /// The cursors that no page has.
     var cursorsInHead: [StoredCursor] {
         guard !pages.isEmpty else { return cursors }
-        let paged = Set(pages.flatMap { $0.cursors.map(\.cursor) })
-        return cursors.filter { !paged.contains($0.cursor) }
+        // Pages are few, and have their cursors in order.
+        return cursors.filter { cursor in !pages.contains { $0.has(cursor.cursor) } }
     }
 
     /// Moves cursors into pages until the head is small.

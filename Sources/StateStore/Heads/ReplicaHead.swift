@@ -56,14 +56,7 @@ package struct ReplicaHead: Hashable, Sendable {
     /// The sessions with which it has synced.
     package var sessions: Set<Session> { Set(cursors.map(\.session)) }
 
-    func index(of cursor: Cursor) -> Int? {
-        var (low, high) = (0, cursors.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if cursors[middle].cursor < cursor { low = middle + 1 } else { high = middle }
-        }
-        return low < cursors.count && cursors[low].cursor == cursor ? low : nil
-    }
+    func index(of cursor: Cursor) -> Int? { cursors.index(of: cursor) }
 
     /// Returns a cursor; nil if it is not one of this replica.
     package subscript(cursor: Cursor) -> StoredCursor? { index(of: cursor).map { cursors[$0] } }

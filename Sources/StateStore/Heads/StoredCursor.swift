@@ -95,3 +95,15 @@ package struct StoredCursor: Hashable, Sendable {
     /// Hashes the cursor, which no other one of its replica has.
     package func hash(into hasher: inout Hasher) { hasher.combine(cursor) }
 }
+
+extension [StoredCursor] {
+    /// Returns the index of a cursor, among those in their order.
+    func index(of cursor: Cursor) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].cursor < cursor { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low].cursor == cursor ? low : nil
+    }
+}

@@ -32,12 +32,18 @@ struct LogLine {
     ///
     /// `2026-11-21T08:37:15.123Z info  request  code=200 path=/sync`
     var text: [UInt8] {
-        var line = TimeText.utc(time) + " " + level.rawValue.padded(to: 8)
+        var line = ""
+        line.reserveCapacity(768)
+        line += "\(TimeText.utc(time)) \(level.rawValue.padded(to: 8))"
         line += Self.escaped(message)
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            line += " \(Self.escaped(name))=\(Self.quoted(value.description))"
+            line += " "
+            line += Self.escaped(name)
+            line += "="
+            line += Self.quoted(value.description)
         }
-        return Array((line + "\n").utf8)
+        line += "\n"
+        return Array(line.utf8)
     }
 
     /// The format for programs: one JSON object; `time`, `level` and `message` come first, fields of these names get a
