@@ -6,10 +6,8 @@ import StateStore
 
 /// The schema of a state in PostgreSQL; `docs/STATE.md` explains tables and columns.
 enum PostgresSchema {
-    /// The number of the newest step.
+    /// The number of this form of the state: those of lower numbers are not read.
     static let version = 8
-    /// The first number of this form of the state: those of lower numbers are not read any more.
-    private static let oldest = 7
 
     /// The statements that make it.
     static let statements = [
@@ -95,8 +93,7 @@ enum PostgresSchema {
         guard let row, let found = try row.optionalInteger(0), let compatible = try row.optionalInteger(1) else {
             throw StateError.notRind(path: location)
         }
-        guard found >= oldest else { throw StateError.outdated(path: location) }
-        guard found >= version else { return .older(Int(found)) }
+        guard found >= version else { throw StateError.outdated(path: location) }
         guard compatible <= version else { throw StateError.schemaNewer(found: Int(found), known: version) }
         return .usable(Int(found))
     }
@@ -105,7 +102,6 @@ enum PostgresSchema {
     static func requireUsable(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws {
         switch try await standing(pool, options) {
         case .usable: break
-        case .older(let found): throw StateError.schemaOlder(found: found, known: version)
         case .empty:
             throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
         }

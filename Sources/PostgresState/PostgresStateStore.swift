@@ -31,8 +31,6 @@ package enum PostgresStateStore {
     package enum Standing: Hashable, Sendable {
         /// There is no state yet.
         case empty
-        /// A schema of this version, which is older than the newest known one.
-        case older(Int)
         /// A schema that can be used as it is.
         case usable(Int)
     }
@@ -54,8 +52,7 @@ package enum PostgresStateStore {
 
     /// Opens a state that gateways may be using, for the operator's commands; creates and migrates nothing.
     ///
-    /// - Throws: ``StateError``: `open` also if there is no state yet, ``StateError/schemaOlder(found:known:)`` if no
-    ///   gateway of this version has run on it.
+    /// - Throws: ``StateError``: `open` also if there is no state yet.
     package static func openShared(_ options: Options, logger: Logger) async throws -> Accounts {
         let bytes = try await PostgresBytes.open(options, logger: logger) { pool throws in
             try await PostgresSchema.requireUsable(pool, options)

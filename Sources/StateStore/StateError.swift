@@ -15,8 +15,6 @@ package enum StateError: Error, Hashable, Sendable {
     case notRind(path: String)
     /// A newer gateway has migrated the state; run that one, or restore the backup from before the upgrade.
     case schemaNewer(found: Int, known: Int)
-    /// No gateway of this version has run on the state; start one, which brings the schema up to date.
-    case schemaOlder(found: Int, known: Int)
     /// The state has the form of an earlier version, which is not read; put it away and start with a new one.
     case outdated(path: String)
     /// The state is the target of a copy that is not finished: finish it, or remove the target.
@@ -80,7 +78,6 @@ package enum StateError: Error, Hashable, Sendable {
         case .inUse: "state.in_use"
         case .notRind: "state.not_rind"
         case .schemaNewer: "state.schema_newer"
-        case .schemaOlder: "state.schema_older"
         case .outdated: "state.outdated"
         case .copying: "state.copying"
         case .corrupt: "state.corrupt"
@@ -166,8 +163,6 @@ extension StateError: CustomStringConvertible {
         case .notRind(let path): "What is at '\(path)' is not a state of Rind and was left as it is."
         case .schemaNewer(let found, let known):
             "The state has schema version \(found), but this version of Rind knows only up to \(known)."
-        case .schemaOlder(let found, let known):
-            "The state has schema version \(found); 'rind serve' brings it to \(known), which this command needs."
         case .outdated(let path):
             "The state at '\(path)' has the form of an earlier version, which this one does not read."
         case .copying(let path):

@@ -5,10 +5,11 @@ import Accounts
 import Foundation
 import GRDB
 import NIOConcurrencyHelpers
-import SQLiteState
 import StateStore
 import SyncModel
 import Testing
+
+@testable import SQLiteState
 
 /// Opens a state beside whoever has it, passes it to the body and closes it whatever happens.
 @discardableResult
@@ -146,7 +147,7 @@ func withShared<R>(
         }
     }
 
-    @Test(arguments: [(12, "state.outdated"), (15, "state.schema_newer")])
+    @Test(arguments: [(SQLiteSchema.version - 1, "state.outdated"), (SQLiteSchema.version + 1, "state.schema_newer")])
     func `a state of another schema version is left as it is`(version: Int, code: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"

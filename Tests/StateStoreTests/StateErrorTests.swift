@@ -11,7 +11,7 @@ import Testing
             (.open(path: "/s", reason: "permission denied"), "state.open", false),
             (.inUse(path: "/s", holder: "7"), "state.in_use", false), (.notRind(path: "/s"), "state.not_rind", false),
             (.schemaNewer(found: 9, known: 1), "state.schema_newer", false),
-            (.schemaOlder(found: 1, known: 2), "state.schema_older", false), (.corrupt("x"), "state.corrupt", false),
+            (.corrupt("x"), "state.corrupt", false), (.outdated(path: "/s"), "state.outdated", false),
             (.copying(path: "/s"), "state.copying", false),
             (.full, "state.full", true), (.busy, "state.busy", true), (.readOnly, "state.read_only", false),
             (.replaced(path: "/s"), "state.replaced", false), (.io("x"), "state.io", true),

@@ -216,7 +216,6 @@ enum ErrorMeanings {
         state.not_rind: another kind of file, or a schema with other tables; it was not changed
         state.outdated: the state has the form of an earlier version, which is not read; it was not changed
         state.schema_newer: a newer version has migrated it
-        state.schema_older: a command needs a state that this version has migrated
         state.copying: an unfinished rind state copy
         state.not_empty: rind state copy into a state that has rows; it was not changed
         state.copy_differs: rind state copy has found a difference in the end: one of the two was changed \

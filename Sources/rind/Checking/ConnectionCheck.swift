@@ -115,10 +115,6 @@ struct ConnectionCheck {
         switch try await PostgresStateStore.inspect(options, logger: .silent) {
         case .empty:
             return CheckFinding(.ok, "there is no state in \(location) yet; 'rind serve' will make it", of: "state")
-        case .older(let version):
-            let known = PostgresStateStore.steps.last ?? version
-            return CheckFinding(
-                .ok, "\(location) has schema version \(version); 'rind serve' will bring it to \(known)", of: "state")
         case .usable(let version):
             try await configuration.closing(try await PostgresStateStore.openShared(options, logger: .silent)) {
                 try await $0.check(thoroughly: false)

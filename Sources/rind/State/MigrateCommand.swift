@@ -31,14 +31,14 @@ struct MigrateCommand: AsyncParsableCommand {
         try await state.run { configuration in
             guard case .postgres(let url) = configuration.state.url else {
                 throw CommandFailure(
-                    .usage, "The state is a file, whose schema 'rind serve' brings up to date when it starts.")
+                    .usage, "The state is a file, which 'rind serve' makes when it starts.")
             }
             let options = configuration.postgresOptions(url)
             let standing = try await PostgresStateStore.inspect(options, logger: .silent)
             var found = 0
             switch standing {
             case .empty: break
-            case .older(let version), .usable(let version): found = version
+            case .usable(let version): found = version
             }
             let due = PostgresStateStore.steps.filter { $0 > found }
             let done = dryRun || due.isEmpty ? [] : try await PostgresStateStore.migrate(options, logger: .silent)
