@@ -69,7 +69,9 @@ package struct LedgerChunkReader: Sendable {
     /// - Returns: The number of entries that it went on by.
     /// - Throws: ``LedgerError/damaged`` if there are more entries or fewer, or one cannot be.
     mutating func skip(before hash: IDHash, entries count: Int, key: SipHash.Key) throws(LedgerError) -> Int {
-        let skipped = withUnsafeTemporaryAllocation(of: Int.self, capacity: max(1, count)) { offsets in
+        // The number comes from a head and may be any; each entry has a byte at least.
+        guard (1...bytes.count).contains(count) else { throw .damaged }
+        let skipped = withUnsafeTemporaryAllocation(of: Int.self, capacity: count) { offsets in
             try? skip(before: hash, entries: count, key: key, offsets: offsets)
         }
         guard let skipped else { throw .damaged }

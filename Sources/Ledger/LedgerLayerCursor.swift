@@ -124,7 +124,7 @@ struct LedgerLayerCursor: Sendable {
     private mutating func skipEntries(before hash: IDHash) throws(LedgerError) {
         guard let reached else { return }
         do throws(LedgerError) {
-            let left = window[index].chunk.entries - reached + 1
+            let left = window[index].chunk.entries &- reached &+ 1
             self.reached = reached + (try reader.skip(before: hash, entries: left, key: scope.key))
             head = reader.hash(scope.key)
         } catch {

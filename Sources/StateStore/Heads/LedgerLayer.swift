@@ -19,11 +19,16 @@ extension LedgerLayer: Coded {
     private mutating func codeChunks(with coder: inout Coder) throws(StateError) {
         var tables = chunks.indices.count { $0 == 0 || chunks[$0].table != chunks[$0 - 1].table }
         try coder.code(count: &tables)
+        if coder.isReading { chunks = [] }
         var start = 0
         for _ in 0..<tables {
             var table = coder.isReading ? "" : chunks[start].table
             var count = chunks[start...].prefix { $0.table == table }.count
             try coder.code(&table)
+            // Whoever looks a chunk up relies on the order of tables.
+            guard start == 0 || chunks[start - 1].table.utf8.lexicographicallyPrecedes(table.utf8) else {
+                throw Coder.damage
+            }
             try coder.code(count: &count)
             for index in start..<start + count {
                 if coder.isReading { chunks.append(ChunkHead()) }

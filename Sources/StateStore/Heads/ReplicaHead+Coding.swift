@@ -168,9 +168,11 @@ extension FullComparison: Coded {
         try coder.code(&blockedAt)
         try coder.code(&failures)
         try coder.code(&hasDefaults)
-        // The times are calculated with.
+        // They are calculated with.
         let times: ClosedRange<Instant> = 0...Instant(milliseconds: 1 << 53)
-        guard [doneAt, triedAt, blockedAt].allSatisfy(times.contains), failures >= 0 else { throw Coder.damage }
+        guard [doneAt, triedAt, blockedAt].allSatisfy(times.contains), (0...Int(Int32.max)).contains(failures) else {
+            throw Coder.damage
+        }
     }
 }
 

@@ -182,4 +182,16 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [Int.min, -1, 0, 1, 9, 39, 41, 1 << 40, Int.max])
+    func `a chunk whose head has a wrong number of entries is damaged, whatever the number`(count: Int) async throws {
+        let entries = (0..<40).map { LedgerEntry(id: "e-\($0)", hash: LedgerSupport.hash("e-\($0)")) }
+            .sorted { $0.hash < $1.hash }
+        var chunks = LedgerSupport.chunks(entries, shape: Self.shape)
+        try #require(chunks.count == 1 && chunks[0].entries == 40)
+        chunks[0].entries = count
+        // So far behind the first one that it is looked for by bisection.
+        var view = try Self.view(chunks)
+        await #expect(throws: LedgerError.damaged) { try await view.seek(to: entries[30].hash) }
+    }
 }
