@@ -12,8 +12,8 @@ package import SyncModel
 /// `docs/ARCHITECTURE.md`, State. A change is one transaction and durable when it returns, unless its rule says
 /// otherwise; if it throws ``StateError``, nothing has changed. Moments are from the caller's clock.
 ///
-/// Nobody holds an account across a wait: a rule gets the newest value, and its changes are committed if nothing that it
-/// has read was changed meanwhile. If something was, the rule runs again. So callers see the outcomes of rules only.
+/// Nobody holds an account across a wait: a rule gets the newest value, and its changes are committed if nothing that
+/// it has read was changed meanwhile. If something was, the rule runs again. So callers see the outcomes of rules only.
 package final class Accounts: Sendable {
     /// The number of times that a rule runs again because another gateway was faster.
     private static let maximumAttempts = 100
@@ -52,9 +52,9 @@ package final class Accounts: Sendable {
     }
 
     /// Lists what is in the state.
-    package var inspection: Inspection { Inspection(self) }
+    package var inspection: Inspection { Inspection(accounts: self) }
     /// Changes the state as operators ask for it.
-    package var commands: OperatorCommands { OperatorCommands(self) }
+    package var commands: OperatorCommands { OperatorCommands(accounts: self) }
 
     /// Runs a rule that changes nothing.
     ///
@@ -84,8 +84,8 @@ package final class Accounts: Sendable {
         return try outcome.get()
     }
 
-    /// Runs a rule and commits its changes, even if the task is cancelled: a client that hangs up must not undo what its
-    /// backend has accepted.
+    /// Runs a rule and commits its changes, even if the task is cancelled: a client that hangs up must not undo what
+    /// its backend has accepted.
     ///
     /// The rule may run several times; only what its last run has returned or thrown counts.
     /// With `keeps` false, for whoever goes through all principals, nothing is kept in memory that was not.
@@ -142,21 +142,38 @@ package final class Accounts: Sendable {
     ///
     /// An error of one principal does not stop the others; one of the whole store does.
     package func storeDeferred() async throws {
-        var failure: StateError?
-        for (principal, replicas) in deferred.all {
-            try Task.checkCancellation()
-            do {
-                try await change(principal) { account in
-                    for id in replicas { try account.storeDeferred(of: id) }
-                }
-            } catch StateError.corrupt {
-                // The syncs of a damaged principal say so.
-                deferred.drop(principal)
-            } catch let error as StateError where error == .busy || error.code == StateError.failed("").code {
-                failure = error
+        var rest = deferred.all[...]
+        try await withThrowingTaskGroup(of: StateError?.self) { group in
+            // What is there at the same time is committed together, where that spares anything.
+            for (principal, replicas) in rest.prefix(store.commitsInGroups ? 64 : 2) {
+                group.addTask { try await self.storeDeferred(of: replicas, principal) }
             }
+            rest = rest.dropFirst(store.commitsInGroups ? 64 : 2)
+            var failure: StateError?
+            while let result = try await group.next() {
+                failure = result ?? failure
+                guard let (principal, replicas) = rest.popFirst() else { continue }
+                try Task.checkCancellation()
+                group.addTask { try await self.storeDeferred(of: replicas, principal) }
+            }
+            if let failure { throw failure }
         }
-        if let failure { throw failure }
+    }
+
+    /// Stores what was deferred of a principal; returns an error that is its own.
+    private func storeDeferred(of replicas: Set<ReplicaID>, _ principal: Principal) async throws -> StateError? {
+        do {
+            try await change(principal) { account in
+                for id in replicas { try account.storeDeferred(of: id) }
+            }
+            return nil
+        } catch StateError.corrupt {
+            // The syncs of a damaged principal say so.
+            deferred.drop(principal)
+            return nil
+        } catch let error as StateError where error == .busy || error.code == StateError.failed("").code {
+            return error
+        }
     }
 
     private func commit(

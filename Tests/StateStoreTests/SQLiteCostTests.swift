@@ -76,7 +76,7 @@ import Testing
         _ = try await store.commands.scheduleRetries(ids, of: nil, at: now)
         _ = try await store.read(someone) { try QuarantineRules.scheduled(limit: 9, of: &$0) }
         try await store.change(someone) {
-            try QuarantineRules.refuseAgain(push.key, reason: push.reason, at: now, in: &$0)
+            try QuarantineRules.refuseAgain(push.key, number: ids[0], reason: push.reason, at: now, in: &$0)
         }
         _ = try await store.inspection.quarantinedPush(ids[0])
         _ = try await store.inspection.quarantinedLine(1)
@@ -147,7 +147,9 @@ import Testing
         var preloaded = PreloadedChunks()
         try await store.chunkReader.load(outline.layers[...], into: &preloaded)
         _ = try await store.read(someone) { try ReplicaRules.ledgers(of: &$0) }
-        _ = try await store.read(someone) { try ReplicaRules.ledger(of: outline.replica, in: &$0) }
+        _ = try await store.read(someone) {
+            try $0.replica(outline.replica).map { $0.outline(at: $0.tip ?? $0.newest) }
+        }
         _ = try await store.compact(outline, [20_203, 20_202, 20_201], finished: 20_203, of: someone)
         try await store.change(someone) {
             try NoteRules.write([PushNote(table: "t", id: "1", state: .held)], at: 1, in: &$0)
@@ -236,6 +238,36 @@ import Testing
                 try await store.storeDeferred()
                 #expect(try version() != before)
                 try witness.close()
+            }
+        }
+    }
+
+    @Test func `what was deferred of many principals is stored in a few transactions`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            let begun = NIOLockedValueBox(0)
+            let options = SQLiteStateStore.Options.with {
+                $0.trace = { sql in if sql.hasPrefix("BEGIN IMMEDIATE") { begun.withLockedValue { $0 += 1 } } }
+            }
+            let principals = (0..<200).map { Principal(rawValue: "a\(1_000 + $0)") }
+            try await withSQLite(path, options: options) { store in
+                for (index, principal) in principals.enumerated() {
+                    let value = Int64(index + 1)
+                    try await store.begin(row(value, of: principal, replica: value))
+                    try await store.change(principal) {
+                        try ReplicaRules.touch(ReplicaID(rawValue: value), result: "pull", at: now + 90_000, in: &$0)
+                    }
+                }
+                begun.withLockedValue { $0 = 0 }
+                try await store.storeDeferred()
+                #expect(begun.withLockedValue { $0 } <= 40)
+                begun.withLockedValue { $0 = 0 }
+                try await store.storeDeferred()
+                #expect(begun.withLockedValue { $0 } == 0)
+            }
+            try await withSQLite(path) { store in
+                let replicas = try await store.inspection.replicas(of: nil, after: nil, limit: 999)
+                #expect(replicas.count == 200 && replicas.allSatisfy { $0.lastSeen == now + 90_000 })
             }
         }
     }
