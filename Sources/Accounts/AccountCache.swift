@@ -8,7 +8,8 @@ import SyncModel
 /// Keeps what was read of principals: decoded heads, and single rows.
 ///
 /// What is kept is as new as the newest change that this process has made. Changes of others have to be seen by whoever
-/// uses it: those of other processes as ``ByteStore/foreignChanges()``, those of other gateways when a commit is refused.
+/// uses it: those of other processes as ``ByteStore/foreignChanges()``, those of other gateways when a commit is
+/// refused.
 final class AccountCache: Sendable {
     /// A moment, after which what was read before it may be old.
     struct Moment: Equatable, Sendable {
@@ -43,8 +44,8 @@ final class AccountCache: Sendable {
     /// Creates a cache of about so many bytes.
     init(limit: Int) { state = NIOLockedValueBox(State(views: TwoGenerations(limit: limit))) }
 
-    /// Returns what is known of a principal, if nothing was changed by others since the given count of their changes, and
-    /// the moment from which on a change would make it old.
+    /// Returns what is known of a principal, if nothing was changed by others since the given count of their changes,
+    /// and the moment from which on a change would make it old.
     func view(of owner: Int64, foreign: Int64?) -> (view: AccountView?, moment: Moment) {
         state.withLockedValue { state in
             if state.foreign != foreign {

@@ -14,7 +14,7 @@ extension Accounts {
     /// The layer is durable only with that commit, not when the method returns.
     package func stageLayer(at now: Instant) async throws -> LayerID {
         let layer = LayerID(rawValue: setting.numbers.next(at: now))
-        try await stage([], of: layer, at: RowKey(.staged, of: 0, number: layer.rawValue), now.milliseconds)
+        try await stage([], at: RowKey(.staged, of: 0, number: layer.rawValue), now.milliseconds)
         return layer
     }
 
@@ -38,11 +38,11 @@ extension Accounts {
         }
         guard let last = staged.last else { return }
         let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + last.number.keyBytes)
-        try await stage(staged, of: layer, at: key, first.number, with: contents)
+        try await stage(staged, at: key, first.number, with: contents)
     }
 
     private func stage(
-        _ staged: [ChunkHead], of layer: LayerID, at key: RowKey, _ time: Int64, with contents: [Int64: [UInt8]] = [:]
+        _ staged: [ChunkHead], at key: RowKey, _ time: Int64, with contents: [Int64: [UInt8]] = [:]
     ) async throws {
         var changes = RowChanges()
         changes.rows[key] = ByteRow(key: key, version: 1, number: time, bytes: try StagedChunks(staged).encoded())

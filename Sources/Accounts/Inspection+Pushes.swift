@@ -19,8 +19,8 @@ extension Inspection {
         return try await accounts.read(principal) { try JournalRules.journal(id, of: &$0) }
     }
 
-    /// Returns quarantined pushes by their numbers, all or one principal's, beginning with the one after `after`; without
-    /// bodies, at most 10,000.
+    /// Returns quarantined pushes by their numbers, all or one principal's, beginning with the one after `after`;
+    /// without bodies, at most 10,000.
     package func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
     {
         try await rows(.push, of: principal, after: after, limit).map { try QuarantineRules.entry($0, of: $1) }

@@ -7,11 +7,9 @@ package import SyncModel
 /// Lists what is in the state, for operators, the status page and metrics; changes nothing.
 package struct Inspection: Sendable {
     let accounts: Accounts
-    let index: PrincipalIndex
-    let store: any ByteStore
 
-    /// Lists what is in the state of these accounts.
-    init(_ accounts: Accounts) { (self.accounts, index, store) = (accounts, accounts.index, accounts.store) }
+    var index: PrincipalIndex { accounts.index }
+    var store: any ByteStore { accounts.store }
 
     /// Returns replicas, all or one principal's, in the order of their numbers, beginning with the one that follows
     /// `after`.

@@ -7,11 +7,9 @@ package import SyncModel
 /// Changes the state as operators ask for it.
 package struct OperatorCommands: Sendable {
     let accounts: Accounts
-    let index: PrincipalIndex
-    let store: any ByteStore
 
-    /// Changes the state of these accounts.
-    init(_ accounts: Accounts) { (self.accounts, index, store) = (accounts, accounts.index, accounts.store) }
+    private var index: PrincipalIndex { accounts.index }
+    private var store: any ByteStore { accounts.store }
 
     /// Distrusts what devices have got so far, because a backup was restored behind their backs.
     ///
@@ -88,8 +86,8 @@ package struct OperatorCommands: Sendable {
         if ids == nil {
             wanted = try await accounts.inspection.quarantinedPushes(of: principal, after: 0, limit: .max).map(\.id)
         }
-        return try await changePushes(wanted) { record, account in
-            try QuarantineRules.schedule(record, at: now, in: &account)
+        return try await changePushes(wanted) { record, id, account in
+            try QuarantineRules.schedule(record, number: id, at: now, in: &account)
             return true
         }
     }
@@ -98,17 +96,17 @@ package struct OperatorCommands: Sendable {
     ///
     /// - Returns: The numbers of the entries that existed.
     package func dropPushes(_ ids: [Int64]) async throws -> [Int64] {
-        try await changePushes(ids) { try QuarantineRules.remove([$0], in: &$1) > 0 }
+        try await changePushes(ids) { record, _, account in try QuarantineRules.remove([record], in: &account) > 0 }
     }
 
     private func changePushes(
-        _ ids: [Int64], _ rule: (PushedRecordKey, inout Account) throws -> Bool
+        _ ids: [Int64], _ rule: (PushedRecordKey, Int64, inout Account) throws -> Bool
     ) async throws -> [Int64] {
         var changed: [Int64] = []
         for id in ids {
             guard let (principal, row) = try await index.principal(ofRow: .push, id) else { continue }
             let record = PushedRecordKey(keyBytes: row.key.key[...])
-            if try await accounts.change(principal, { try rule(record, &$0) }) { changed.append(id) }
+            if try await accounts.change(principal, { try rule(record, id, &$0) }) { changed.append(id) }
         }
         return changed
     }

@@ -88,7 +88,8 @@ package final class SyncGateway: Sendable {
         }
     }
 
-    /// Returns the mark of `[identity] key` that the state keeps: it says nothing about the key, and tells it from others.
+    /// Returns the mark of `[identity] key` that the state keeps: it says nothing about the key, and tells it from
+    /// others.
     package static func keyMark(of configuration: Configuration) -> Int64 {
         Int64(KeyedDigest(key: configuration.identity.key.bytes).derivedKey(.mark).0 >> 12)
     }

@@ -24,7 +24,8 @@ enum LedgerChunkFormat {
     static let tombstone: UInt8 = 2
     static let seen: UInt8 = 3
     static let unknown: UInt8 = 4
-    /// The kinds like the first two, of a record that went out with a default in place of a value that could not be read.
+    /// The kinds like the first two, of a record that went out with a default in place of a value that could not be
+    /// read.
     static let defaultedBare: UInt8 = 5
     static let defaultedWithContent: UInt8 = 6
 

@@ -34,8 +34,8 @@ struct RecordVerdict: Hashable {
     var feeds: FeedSet = []
     /// The departure of the record's parent, if the record goes with it.
     var parent: Departure?
-    /// True if the stream contradicts itself about the record, or if it stays although its parent may have gone after it
-    /// came, in a later part of the stream.
+    /// True if the stream contradicts itself about the record, or if it stays although its parent may have gone after
+    /// it came, in a later part of the stream.
     var isDoubtful = false
 
     /// The departure of a record whose children go with it.

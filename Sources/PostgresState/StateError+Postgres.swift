@@ -5,7 +5,8 @@ import Postgres
 import StateStore
 
 extension StateError {
-    /// Returns the ``StateError`` for a failure of PostgreSQL; a ``StateError`` or a cancellation is returned unchanged.
+    /// Returns the ``StateError`` for a failure of PostgreSQL; a ``StateError`` or a cancellation is returned
+    /// unchanged.
     static func wrapping(_ error: any Error) -> any Error {
         switch error {
         case is StateError, is CancellationError: error

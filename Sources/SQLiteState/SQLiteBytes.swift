@@ -10,9 +10,9 @@ package import SyncModel
 
 /// Keeps the bytes of a state in one SQLite file, for one gateway.
 ///
-/// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of the
-/// concurrency runtime; only reads of a few rows run in the caller's thread, on ``ReadersAtHand``. Reads see the newest
-/// commit.
+/// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of
+/// the concurrency runtime; only reads of a few rows run in the caller's thread, on ``ReadersAtHand``. Reads see the
+/// newest commit.
 package final class SQLiteBytes: ByteStore, LeaseKeeping {
     /// True: changes that wait for the disk together wait once.
     package let commitsInGroups = true

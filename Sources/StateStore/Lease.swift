@@ -3,7 +3,8 @@
 
 package import SyncModel
 
-/// A lease that was taken: it says which gateway runs syncs of a principal, where several may share one state (finding 7).
+/// A lease that was taken: it says which gateway runs syncs of a principal, where several may share one state (finding
+/// 7).
 ///
 /// A gateway that was paused believes in a lease that has passed to another one, so every write of a sync names its
 /// number (``RunningLease``), and a write with an old number fails with ``StateError/leaseLost`` and changes nothing.

@@ -91,7 +91,7 @@ package struct InFlightOperation: Hashable, Sendable {
     /// The values by which the record is looked for in the stream, as JSON.
     package var sought: [UInt8]?
 
-    /// Creates an in-stored operation.
+    /// Creates an in-flight operation.
     package init(
         index: Int, kind: OperationKind, record: PushedRecordKey, makesID: Bool = false, request: Request? = nil,
         sought: [UInt8]? = nil

@@ -33,7 +33,7 @@ package struct StoredPullContext: Hashable, Sendable {
     /// since 1970 plus the lead of cursors; 0 if never.
     package var resyncAt: Instant
     /// The time up to which cursors of the principal are distrusted, in milliseconds since 1970 plus the lead of
-    /// cursors; 0 if none are (`Accounts.distrust`).
+    /// cursors; 0 if none are (`OperatorCommands.distrust`).
     package var distrustedAt: Instant = 0
     /// The time of the first pull of the row's replica; nil without a row.
     package var firstSeen: Instant?

@@ -4,8 +4,8 @@
 /// Marks a moment, in whole milliseconds since 1970.
 ///
 /// Differences of moments are plain numbers of milliseconds. A sum that would be out of range is the first or the last
-/// moment in range, so that no time from outside can stop the process. If a moment can be unknown and is not optional, 0
-/// means unknown.
+/// moment in range, so that no time from outside can stop the process. If a moment can be unknown and is not optional,
+/// 0 means unknown.
 package struct Instant: Hashable, Comparable, Sendable {
     /// The milliseconds since 1970.
     package var milliseconds: Int64

@@ -1,7 +1,6 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Accounts
 import ArgumentParser
 import Foundation
 import HTTPTypes

@@ -58,7 +58,7 @@ import Testing
             try await state.confirm(20)
             let outline = try #require(
                 try await state.store.read(Inspected.principal) {
-                    try ReplicaRules.ledger(of: Inspected.replica, in: &$0)
+                    try $0.replica(Inspected.replica).map { $0.outline(at: $0.tip ?? $0.newest) }
                 })
             let base = try #require(outline.base)
             var compaction = LedgerCompactionBatch()

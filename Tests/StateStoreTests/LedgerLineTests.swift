@@ -126,12 +126,19 @@ import Testing
             #expect(try await store.view(all[1]) == [1: 1, 2: 1, 3: 2])
             #expect(try await store.read(bob) { try ReplicaRules.ledgers(of: &$0) }.isEmpty)
             // At the tip, which is the parent here.
-            let one = try #require(try await store.read(alice) { try ReplicaRules.ledger(of: Self.replica, in: &$0) })
+            let one = try #require(
+                try await store.read(alice) { try $0.replica(Self.replica).map { $0.outline(at: $0.tip ?? $0.newest) } }
+            )
             #expect(try await store.view(one) == [1: 1, 2: 1])
             #expect(
-                try await store.read(alice) { try ReplicaRules.ledger(of: ReplicaID(rawValue: 2), in: &$0) }
+                try await store.read(alice) {
+                    try $0.replica(ReplicaID(rawValue: 2)).map { $0.outline(at: $0.tip ?? $0.newest) }
+                }
                     == LedgerOutline(replica: ReplicaID(rawValue: 2)))
-            #expect(try await store.read(alice) { try ReplicaRules.ledger(of: ReplicaID(rawValue: 9), in: &$0) } == nil)
+            #expect(
+                try await store.read(alice) {
+                    try $0.replica(ReplicaID(rawValue: 9)).map { $0.outline(at: $0.tip ?? $0.newest) }
+                } == nil)
             let rows = try await store.inspection.replicas(of: alice, after: nil, limit: 9)
             #expect(
                 rows.map(\.ledger) == [

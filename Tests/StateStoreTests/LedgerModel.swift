@@ -108,7 +108,8 @@ struct LedgerModel {
     private mutating func compact() async throws {
         guard let (replica, tip) = tips.sorted(by: { $0.key < $1.key }).randomElement(using: &random),
             let outline = try await store.read(
-                alice, { try ReplicaRules.ledger(of: ReplicaID(rawValue: replica), in: &$0) }), outline.base != nil
+                alice, { try $0.replica(ReplicaID(rawValue: replica)).map { $0.outline(at: $0.tip ?? $0.newest) } }),
+            outline.base != nil
         else { return }
         var cursors: [Int64] = []
         var next: Int64? = tip

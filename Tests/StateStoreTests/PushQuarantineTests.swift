@@ -101,13 +101,16 @@ import Testing
             #expect(try await store.mark(nil) == ids)
             try await store.change(alice) {
                 try QuarantineRules.refuseAgain(
-                    Self.push("a").key, reason: QuarantinedOperation.Reason(code: "push.conflict", message: "gone"),
-                    at: now + 9,
-                    in: &$0)
+                    Self.push("a").key, number: ids[0],
+                    reason: QuarantinedOperation.Reason(code: "push.conflict", message: "gone"), at: now + 9, in: &$0)
             }
-            try await store.change(alice) {
-                try QuarantineRules.refuseAgain(
-                    Self.push("z").key, reason: QuarantinedOperation.Reason(code: "x"), at: now, in: &$0)
+            // No entry, and one that has taken the place of another.
+            for (id, number) in [("z", 99), ("b", ids[0])] {
+                try await store.change(alice) {
+                    try QuarantineRules.refuseAgain(
+                        Self.push(id).key, number: number, reason: QuarantinedOperation.Reason(code: "x"), at: now,
+                        in: &$0)
+                }
             }
             #expect(
                 try await store.read(alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.map(\.id) == [ids[1]])

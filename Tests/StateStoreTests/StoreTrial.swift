@@ -33,22 +33,12 @@ struct StoreTrial {
         random = SeededGenerator(seed: seed)
     }
 
-    /// What a call has come to.
-    private enum Outcome<T: Hashable & Sendable>: Hashable {
-        case value(T)
-        case error(StateError)
-
-        init(_ store: Accounts, _ call: (Accounts) async throws -> T) async throws {
-            do { self = .value(try await call(store)) } catch let error as StateError { self = .error(error) }
-        }
-    }
-
     /// Calls both stores, which must come to the same; nil where that is an error.
     @discardableResult
     private mutating func both<T: Hashable & Sendable>(
         _ name: String, _ call: (Accounts) async throws -> T
     ) async throws -> T? {
-        let (expected, found) = (try await Outcome(reference, call), try await Outcome(other, call))
+        let (expected, found) = (try await TrialOutcome(reference, call), try await TrialOutcome(other, call))
         try #require(found == expected, "\(name)")
         agreed += 1
         guard case .value(let value) = found else { return nil }
@@ -299,12 +289,18 @@ struct StoreTrial {
                 try await $0.commands.scheduleRetries(nil, of: principal, at: time).count
             }
         case 3:
-            try await changed("try", principal) { [time] in
-                try QuarantineRules.countTry(of: keys[0], at: time, in: &$0)
+            try await both("try") { [time] store in
+                let number = try await store.number(of: keys[0], of: principal)
+                return try await store.change(principal) {
+                    try QuarantineRules.countTry(of: keys[0], number: number, at: time, in: &$0)
+                }
             }
         case 4:
-            try await change("again", principal) { [time] in
-                try QuarantineRules.refuseAgain(keys[0], reason: reason, at: time, in: &$0)
+            try await run("again") { [time] store in
+                let number = try await store.number(of: keys[0], of: principal)
+                try await store.change(principal) {
+                    try QuarantineRules.refuseAgain(keys[0], number: number, reason: reason, at: time, in: &$0)
+                }
             }
         case 5:
             let type = try pick(["A", "B", "C"])

@@ -63,8 +63,8 @@ extension IdentityResolver {
 
     /// Returns the error for a caller whom the backend does not know any more (404, 410); nil for other errors.
     ///
-    /// With 404 the configured path may be wrong just as well: it counts only if the backend has named anybody, and apps
-    /// get a status after which they keep their database.
+    /// With 404 the configured path may be wrong just as well: it counts only if the backend has named anybody, and
+    /// apps get a status after which they keep their database.
     func accountGone(_ error: any Error, of call: String) -> GatewayError? {
         guard case BackendError.refused(let status) = error, status == 410 || status == 404 && known.hasNamed else {
             return nil

@@ -25,8 +25,8 @@ struct LedgerHoldings {
         return try await found(ids, of: table, in: [outline]) { !isStreamed || $0.content != nil }
     }
 
-    /// Returns the ids of one table whose records went out with a default in place of a value that could not be read, to
-    /// any of the devices.
+    /// Returns the ids of one table whose records went out with a default in place of a value that could not be read,
+    /// to any of the devices.
     ///
     /// - Throws: `LedgerError` if a ledger is damaged, or the store's errors.
     func defaulted(

@@ -13,8 +13,8 @@ package struct RecordFinding: Sendable {
         package enum Origin: Hashable, Sendable {
             /// The layer that this cursor added.
             case cursor(Cursor)
-            /// The base: the entry came with this cursor or with an older one; nil if the cursor is unknown.
-            case base(Cursor?)
+            /// The base: the entry came with this cursor or with an older one.
+            case base(Cursor)
             /// The undo of this cursor: the record's state before it.
             case before(Cursor)
         }

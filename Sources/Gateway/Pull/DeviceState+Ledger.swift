@@ -58,8 +58,8 @@ extension DeviceState {
     ///   compacted a ledger during this one.
     mutating func passOver(_ error: LedgerError) async throws {
         for outline in consulted + (outline.map { [$0] } ?? []) {
-            let now = try await scope.read { try ReplicaRules.ledger(of: outline.replica, in: &$0) }
-            guard now?.version == outline.version else { throw StateError.ledgerChanged }
+            let now = try await scope.read { try $0.replica(outline.replica)?.ledger.version }
+            guard now == outline.version else { throw StateError.ledgerChanged }
         }
         guard !skipsDamage else { throw error }
         skipsDamage = true

@@ -41,7 +41,8 @@ struct StreamRunner {
     var defersPosition = false { didSet { acceptance.defersConfirmation = defersPosition } }
     /// The position to store with that write; the state has it as unknown.
     private(set) var deferredPosition: CheckpointVector?
-    /// The time of the session's last acceptance that the state has, or gets with the pull's last write; nil if unknown.
+    /// The time of the session's last acceptance that the state has, or gets with the pull's last write; nil if
+    /// unknown.
     private var lastAccepted: Instant?
     /// The time of an acceptance to store with the pull's last write; a check stores it at once.
     private(set) var deferredAcceptance: Instant?
@@ -164,10 +165,10 @@ struct StreamRunner {
 
     private mutating func store(_ position: Position) async throws {
         let cursor = try await acceptance.obtainToConfirm()
+        let now = scope.now
         try await scope.change { account in
-            let replica = try cursor.map { try ReplicaRules.confirm($0, at: scope.now, in: &account) }
-            try SessionRules.setPosition(
-                position, of: scope.query.session, syncing: replica, at: scope.now, in: &account)
+            let replica = try cursor.map { try ReplicaRules.confirm($0, at: now, in: &account) }
+            try SessionRules.setPosition(position, of: scope.query.session, syncing: replica, at: now, in: &account)
         }
         hasNotedMove = position == .unknown
     }

@@ -10,9 +10,9 @@ import SyncModel
 
 /// Finds out which refused records refer to a record that their device does not have any more.
 ///
-/// A project was taken away from the user, say, while a new task of it waited on the phone: the backend refuses the task
-/// at every sync, and the app shows neither. Only the ledger of the presented cursor tells, so without one no record is
-/// an orphan.
+/// A project was taken away from the user, say, while a new task of it waited on the phone: the backend refuses the
+/// task at every sync, and the app shows neither. Only the ledger of the presented cursor tells, so without one no
+/// record is an orphan.
 struct OrphanSearch: Sendable {
     let scope: PushScope
 

@@ -137,8 +137,7 @@ extension PushPreparation {
     private var isCurrent: Bool {
         get async throws {
             guard let outline = ledger?.outline else { return false }
-            return try await scope.read { try ReplicaRules.ledger(of: outline.replica, in: &$0) }?.version
-                == outline.version
+            return try await scope.read { try $0.replica(outline.replica)?.ledger.version } == outline.version
         }
     }
 

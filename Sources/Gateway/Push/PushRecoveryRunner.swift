@@ -79,11 +79,12 @@ struct PushRecoveryRunner {
 
     /// Counts one more attempt, unless recovery has given up the record before.
     private func countTry(_ index: Int) async throws -> PushRecoveryEvent {
-        let record = inFlight[index]?.record
-        let wasGivenUp = try await services.store.look(identity.principal) { account in
-            try record.map { try JournalRules.wasGivenUp($0, of: &account) } ?? false
+        if let record = inFlight[index]?.record {
+            let wasGivenUp = try await services.store.look(identity.principal) {
+                try JournalRules.wasGivenUp(record, of: &$0)
+            }
+            if wasGivenUp { return .givenUpBefore }
         }
-        if wasGivenUp { return .givenUpBefore }
         let now = services.clock.now
         let (tries, since) = try await services.store.change(identity.principal) {
             try JournalRules.countTry(of: journal.id, at: now, in: &$0)

@@ -12,8 +12,8 @@ extension PushScope {
     /// Returns the pushed records that the device has with a default in place of a value that could not be read: such a
     /// default must not overwrite the value.
     ///
-    /// The ledger of the device is read only if its cursor says that it has such records, which almost none does. Where no
-    /// cursor says which device pushes, the ledgers of all devices of the principal count.
+    /// The ledger of the device is read only if its cursor says that it has such records, which almost none does. Where
+    /// no cursor says which device pushes, the ledgers of all devices of the principal count.
     ///
     /// - Parameter context: What is known of the presented cursor; nil if there is none.
     /// - Returns: The records.

@@ -91,7 +91,7 @@ struct ScheduledRetries {
     /// Counts an attempt whose outcome is unknown.
     private func countTry(_ entry: QuarantinedPush) async throws -> Int {
         let tries = try await services.store.change(identity.principal) {
-            try QuarantineRules.countTry(of: entry.push.key, at: services.clock.now, in: &$0)
+            try QuarantineRules.countTry(of: entry.push.key, number: entry.id, at: services.clock.now, in: &$0)
         }
         logger.warning(
             "it is unknown whether the backend has taken a quarantined record",
@@ -101,7 +101,8 @@ struct ScheduledRetries {
 
     private func quarantineAgain(_ entry: QuarantinedPush, isRefused: Bool) async throws {
         try await services.store.change(identity.principal) {
-            try QuarantineRules.refuseAgain(entry.push.key, reason: reason, at: services.clock.now, in: &$0)
+            try QuarantineRules.refuseAgain(
+                entry.push.key, number: entry.id, reason: reason, at: services.clock.now, in: &$0)
         }
         guard isRefused else { return }
         logger.error(

@@ -6,8 +6,8 @@ import NIOConcurrencyHelpers
 import SyncMachines
 import SyncModel
 
-/// Counts the values of a push that did not go out as the client has sent them: those that did not fit their columns and
-/// became defaults or were cut (push rule 10), and defaults that were not sent at all.
+/// Counts the values of a push that did not go out as the client has sent them: those that did not fit their columns
+/// and became defaults or were cut (push rule 10), and defaults that were not sent at all.
 ///
 /// The backend may have had better values, so the log should show it. A record that is read again counts once.
 final class RepairedValues: Sendable {

@@ -37,8 +37,8 @@ final class CommitCounter: Sendable {
 
     private let address: UInt
     private let state: NIOLockedValueBox<State>
-    /// Open as long as SQLite has the index open: closing any descriptor of a file drops the locks that the process holds
-    /// on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    /// Open as long as SQLite has the index open: closing any descriptor of a file drops the locks that the process
+    /// holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
     private let descriptor: NIOLockedValueBox<CInt?>
 
     /// Maps the index of a database that is open; nil if it has none.

@@ -5,9 +5,9 @@ package import SyncModel
 
 /// Counts the first syncs of a principal that no device has come back from, of late.
 ///
-/// Devices without a cursor are told apart by their sessions, as far as those last: what one of them has got ends nothing
-/// for another. Those that come within a minute of the session's last one that was counted do not count: an app that
-/// tries every second is not stuck after a few seconds.
+/// Devices without a cursor are told apart by their sessions, as far as those last: what one of them has got ends
+/// nothing for another. Those that come within a minute of the session's last one that was counted do not count: an app
+/// that tries every second is not stuck after a few seconds.
 package struct FirstSyncs: Hashable, Sendable, Coded {
     /// First syncs in a row.
     package struct Row: Hashable, Sendable, Coded {

@@ -7,8 +7,8 @@ extension ReplicaHead {
     /// The longest chain of cursors that is followed; a longer one counts as a ledger without a base.
     private static let maximumSteps = 4_096
 
-    /// Returns the indices of the cursors from this one down to the newest that is in the base, newest first, without those
-    /// that added nothing and without the last one; and that one, nil if it is not known.
+    /// Returns the indices of the cursors from this one down to the newest that is in the base, newest first, without
+    /// those that added nothing and without the last one; and that one, nil if it is not known.
     func chain(from cursor: Cursor) -> (steps: [Int], bottom: Cursor?) {
         var (steps, next): ([Int], Cursor) = ([], cursor)
         steps.reserveCapacity(cursors.count)
@@ -28,9 +28,12 @@ extension ReplicaHead {
         var outline = LedgerOutline(replica: id, base: ledger.base, version: ledger.version)
         guard outline.base != nil, let cursor else { return outline }
         let (steps, bottom) = chain(from: cursor)
-        let deltas = steps.compactMap { cursors[$0].delta }
-        outline.deltas = deltas
-        outline.deltaChunks = deltas.reduce(0) { $0 + $1.chunkCount }
+        outline.deltas.reserveCapacity(steps.count)
+        for step in steps {
+            guard let delta = cursors[step].delta else { continue }
+            outline.deltas.append(delta)
+            outline.deltaChunks += delta.chunkCount
+        }
         // If it is unknown on which base the cursor was made, the present one is a superset, without ways back.
         guard let bottom else { return outline }
         outline.undos = cursors.filter { $0.cursor > bottom }.compactMap(\.undo)

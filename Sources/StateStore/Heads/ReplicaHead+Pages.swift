@@ -25,7 +25,8 @@ package struct CursorPage: Hashable, Sendable, Coded {
     func has(_ cursor: Cursor) -> Bool { cursors.index(of: cursor) != nil }
 }
 
-/// The cursors that their head does not know any more: they are older than its tip, and no delta that it needs is theirs.
+/// The cursors that their head does not know any more: they are older than its tip, and no delta that it needs is
+/// theirs.
 package struct OlderCursors: Hashable, Sendable, Coded {
     /// The number of cursors.
     package var count = 0
@@ -43,7 +44,8 @@ package struct OlderCursors: Hashable, Sendable, Coded {
     }
 }
 
-/// A head is rewritten with each pull, so it has to stay small: cursors that are not likely to come back move into pages.
+/// A head is rewritten with each pull, so it has to stay small: cursors that are not likely to come back move into
+/// pages.
 ///
 /// The pages that a head names are read together with it. Those of older cursors are found by their last cursor; they
 /// are in order, because the oldest cursors always go first.

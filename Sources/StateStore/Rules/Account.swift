@@ -104,10 +104,8 @@ package struct Account {
         let key = RowKey(.replica, of: owner, number: id.rawValue)
         guard let head = view.replicas[id] else { throw view.missing(of: id, owner) }
         read.insert(key)
-        guard let changes = deferred[id], stored[id] == nil, let value = head.value, !changedReplicas.contains(id)
-        else {
-            return head.value
-        }
+        let isAsStored = stored[id] == nil && !changedReplicas.contains(id)
+        guard isAsStored, let changes = deferred[id], let value = head.value else { return head.value }
         stored[id] = value
         view.replicas[id]?.value = value.making(changes)
         return view.replicas[id]?.value

@@ -153,7 +153,8 @@ package struct AccountView: Sendable {
 }
 
 extension AccountView {
-    /// Forgets where the cursor is that came two before a new one: a device presents the new one next, or the one before.
+    /// Forgets where the cursor is that came two before a new one: a device presents the new one next, or the one
+    /// before.
     private mutating func forgetGrandparent(of row: ByteRow) {
         let replica = replicas[ReplicaID(rawValue: row.rank)]?.value
         guard let cursor = Cursor(rawValue: row.number), let parent = replica?[cursor]?.parent,

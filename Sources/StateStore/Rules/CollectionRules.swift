@@ -5,8 +5,8 @@ import SyncModel
 
 /// Deletes what a principal no longer needs.
 package enum CollectionRules {
-    /// Deletes what has expired, except replicas that were not seen for long; each step collects what the one before has
-    /// freed.
+    /// Deletes what has expired, except replicas that were not seen for long; each step collects what the one before
+    /// has freed.
     package static func collect(_ retention: Retention, in account: inout Account) throws -> Collected {
         var collected = Collected()
         guard try account.head() != nil else { return collected }

@@ -124,7 +124,8 @@ package enum CommitRule {
         }
     }
 
-    /// Forgets the oldest replicas that have never come back, down to the limit (finding 27), and their ledgers at once.
+    /// Forgets the oldest replicas that have never come back, down to the limit (finding 27), and their ledgers at
+    /// once.
     private static func capUnconfirmed(
         _ pull: PullCommit, _ own: ReplicaHead, in account: inout Account
     ) throws {

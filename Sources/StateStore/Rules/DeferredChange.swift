@@ -17,7 +17,8 @@ package enum DeferredChange: Hashable, Sendable {
 }
 
 extension Account {
-    /// Changes a replica now, for this rule and later ones; it is stored later, unless this rule stores the head anyway.
+    /// Changes a replica now, for this rule and later ones; it is stored later, unless this rule stores the head
+    /// anyway.
     mutating func `defer`(_ change: DeferredChange, of id: ReplicaID) throws {
         guard var replica = try replica(id) else { return }
         replica.make(change)

@@ -71,8 +71,8 @@ package enum IDRules {
 
     /// Writes mappings; known ones change nothing, and a record that was created again has its new id from then on.
     ///
-    /// No mapping is ever deleted. Each principal has mappings of its own: clients choose their ids, so with one map for all, a push of one principal
-    /// could decide the ids of another's records.
+    /// No mapping is ever deleted. Each principal has mappings of its own: clients choose their ids, so with one map
+    /// for all, a push of one principal could decide the ids of another's records.
     ///
     /// - Returns: The mappings whose client id pulls do not use: the second of two client ids of one record, and ids
     ///   that may have been the backend's own.

@@ -6,8 +6,8 @@ package import SyncModel
 /// Keeps pushes by calls while they are in progress, and those that were interrupted or failed (finding 19).
 ///
 /// A journal is open from ``begin(_:at:in:)`` until ``end(_:of:at:in:)``, or until push recovery closes it because the
-/// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends anything:
-/// this is the fence between two gateways on one state. A store with leases also compares their numbers here.
+/// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends
+/// anything: this is the fence between two gateways on one state. A store with leases also compares their numbers here.
 package enum JournalRules {
     /// A journal, and how often it could not be closed.
     struct Journal: Coded {
@@ -54,8 +54,8 @@ package enum JournalRules {
         return journal
     }
 
-    /// Opens a journal and writes the notes of its push, before the first call to the backend; returns its number, never
-    /// given before.
+    /// Opens a journal and writes the notes of its push, before the first call to the backend; returns its number,
+    /// never given before.
     package static func begin(_ opening: JournalOpening, at now: Instant, in account: inout Account) throws -> Int64 {
         try NoteRules.write(opening.notes, at: now, in: &account)
         let id = try account.numbers(of: .journal, count: 1)[0]
@@ -103,8 +103,8 @@ package enum JournalRules {
 
     /// Writes the end of a push, before its client gets the answer.
     ///
-    /// A push that was applied completely, or not at all, leaves no journal. The journal stays open if a create may have
-    /// succeeded under an unknown id. Other operations that may have been applied are kept for the operator.
+    /// A push that was applied completely, or not at all, leaves no journal. The journal stays open if a create may
+    /// have succeeded under an unknown id. Other operations that may have been applied are kept for the operator.
     ///
     /// - Throws: ``StateError/journalClosed`` as ``advance(_:of:at:in:)`` does, and ``StateError/tooLarge(_:)`` for a
     ///   receipt over the limit: end the push without one.
@@ -177,8 +177,8 @@ package enum JournalRules {
         try account.withKnownHead { head in head.openJournals.removeAll(where: ids.contains) }
     }
 
-    /// Counts a failed attempt of push recovery to resolve a journal although the backend answers; returns the number of
-    /// such attempts, and the time of the first one.
+    /// Counts a failed attempt of push recovery to resolve a journal although the backend answers; returns the number
+    /// of such attempts, and the time of the first one.
     package static func countTry(
         of id: Int64, at now: Instant, in account: inout Account
     ) throws -> (tries: Int, since: Instant) {

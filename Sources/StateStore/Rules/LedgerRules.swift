@@ -91,8 +91,8 @@ package enum LedgerRules {
 
     /// Takes a step of a compaction; the last one puts all results in the place of the base and the deltas.
     ///
-    /// Until then nothing has changed for any cursor, and the steps' chunks are collected if no last step comes within an
-    /// hour. Data no longer in use stay readable for an hour, for pulls that began before; those pulls cannot be
+    /// Until then nothing has changed for any cursor, and the steps' chunks are collected if no last step comes within
+    /// an hour. Data no longer in use stay readable for an hour, for pulls that began before; those pulls cannot be
     /// committed. A step is durable only with the next commit.
     ///
     /// - Returns: The compaction for the next step.
@@ -111,7 +111,7 @@ package enum LedgerRules {
         merge.removed.formUnion(batch.removed)
         merge.added += try write(batch.added, at: now, in: &account)
         for (table, count) in batch.counts { merge.counts[table, default: LedgerCount()].add(count) }
-        for (cursor, chunks) in batch.undo where !chunks.isEmpty {
+        for (cursor, chunks) in batch.undo.sorted(by: { $0.key < $1.key }) where !chunks.isEmpty {
             var undo =
                 merge.undos[cursor]
                 ?? LedgerLayer(id: LayerID(rawValue: account.nextNumber(at: now)), cursor: cursor)
@@ -155,7 +155,7 @@ package enum LedgerRules {
         replica.ledger.base = next
         replica.ledger.compacted = next.cursor
         replica.ledger.version += 1
-        for (cursor, undo) in merge.undos {
+        for (cursor, undo) in merge.undos.sorted(by: { $0.key < $1.key }) {
             guard let index = replica.index(of: cursor) else { throw StateError.ledgerChanged }
             replica.cursors[index].undo = undo
             replica.cursors[index].undo?.chunks = try account.directories(of: undo.chunks, at: now)

@@ -39,8 +39,8 @@ package enum NoteRules {
         RowKey(.note, of: owner, record.keyBytes)
     }
 
-    /// Writes notes, each in place of an older one of its record; their sequences are the next ones of the principal, and
-    /// those in the given notes are ignored.
+    /// Writes notes, each in place of an older one of its record; their sequences are the next ones of the principal,
+    /// and those in the given notes are ignored.
     ///
     /// A record that the backend holds or has deleted does not become *seen* only because it is sent again. A deletion
     /// names no links: those of the note before it remain.
@@ -112,8 +112,8 @@ package enum NoteRules {
         return surplus > count
     }
 
-    /// Forgets the notes since a sequence that are only *seen*, of records that had no note before; returns the sequence
-    /// to go on after, nil at the end.
+    /// Forgets the notes since a sequence that are only *seen*, of records that had no note before; returns the
+    /// sequence to go on after, nil at the end.
     package static func dropFresh(after sequence: Int64, in account: inout Account) throws -> Int64? {
         guard let head = try account.head(), head.noteSequence > sequence else { return nil }
         let limit = account.setting.limits.collectBatch

@@ -66,8 +66,8 @@ package enum QuarantineRules {
     /// Puts records into quarantine, each in place of an older entry of the same record, whose scheduled retry is
     /// cancelled.
     ///
-    /// An update of a record whose create is in quarantine stays a create: the backend has never had the record. No entry
-    /// is ever collected: the operator decides.
+    /// An update of a record whose create is in quarantine stays a create: the backend has never had the record. No
+    /// entry is ever collected: the operator decides.
     ///
     /// - Returns: The numbers of the entries, in the order of the records.
     /// - Throws: ``StateError/tooLarge(_:)`` if the principal would have more than `limit` entries.
@@ -133,8 +133,10 @@ package enum QuarantineRules {
     }
 
     /// Counts a retry whose outcome is unknown; returns how many there were since the entry was scheduled.
-    package static func countTry(of record: PushedRecordKey, at now: Instant, in account: inout Account) throws -> Int {
-        try change(record, in: &account) { entry in
+    package static func countTry(
+        of record: PushedRecordKey, number: Int64, at now: Instant, in account: inout Account
+    ) throws -> Int {
+        try change(record, number: number, in: &account) { entry in
             entry.lastAt = max(entry.lastAt, now)
             entry.tries += 1
         }?.tries ?? 0
@@ -144,9 +146,10 @@ package enum QuarantineRules {
     ///
     /// An entry that is gone is not an error.
     package static func refuseAgain(
-        _ record: PushedRecordKey, reason: QuarantinedOperation.Reason, at now: Instant, in account: inout Account
+        _ record: PushedRecordKey, number: Int64, reason: QuarantinedOperation.Reason, at now: Instant,
+        in account: inout Account
     ) throws {
-        try change(record, in: &account) { entry in
+        try change(record, number: number, in: &account) { entry in
             entry.markedAt = nil
             entry.count += 1
             entry.lastAt = max(entry.lastAt, now)
@@ -156,19 +159,22 @@ package enum QuarantineRules {
     }
 
     /// Schedules an entry to be retried.
-    package static func schedule(_ record: PushedRecordKey, at now: Instant, in account: inout Account) throws {
-        try change(record, in: &account) { entry in
+    package static func schedule(
+        _ record: PushedRecordKey, number: Int64, at now: Instant, in account: inout Account
+    ) throws {
+        try change(record, number: number, in: &account) { entry in
             entry.markedAt = now
             entry.tries = 0
         }
     }
 
+    /// Changes the entry of a record, unless another one has taken its place.
     @discardableResult
     private static func change(
-        _ record: PushedRecordKey, in account: inout Account, _ body: (inout Entry) -> Void
+        _ record: PushedRecordKey, number: Int64, in account: inout Account, _ body: (inout Entry) -> Void
     ) throws -> Entry? {
         let row = rowKey(record, account.owner)
-        guard let known = try account.value(row, as: Entry.self) else { return nil }
+        guard let known = try account.value(row, as: Entry.self), known.row.number == number else { return nil }
         var entry = known.value
         body(&entry)
         try account.put(entry, at: row, number: known.row.number)

@@ -9,7 +9,8 @@ package enum ReceiptRules {
         RowKey(.receipt, of: owner, Array(digest.utf8))
     }
 
-    /// Returns the answer to this very push, if it was given a moment ago and no pull has been answered since (finding 18).
+    /// Returns the answer to this very push, if it was given a moment ago and no pull has been answered since (finding
+    /// 18).
     package static func receipt(_ digest: String, at now: Instant, of account: inout Account) throws -> Receipt? {
         let digest = try key(digest, "push digest")
         guard let receipts = try account.head()?.receipts,
@@ -18,8 +19,8 @@ package enum ReceiptRules {
         return try account.value(rowKey(digest, account.owner), as: Receipt.self)?.value
     }
 
-    /// Keeps the answer of a push, before its 2xx goes out, in place of one to the same push, and no more of them than the
-    /// limit.
+    /// Keeps the answer of a push, before its 2xx goes out, in place of one to the same push, and no more of them than
+    /// the limit.
     ///
     /// - Throws: ``StateError/tooLarge(_:)`` for a body over the limit: answer without a receipt.
     package static func save(_ kept: JournalEnd.KeptReceipt, at now: Instant, in account: inout Account) throws {
@@ -41,7 +42,7 @@ package enum ReceiptRules {
         try account.put(kept.receipt, at: rowKey(kept.digest, account.owner))
     }
 
-    /// Deletes all receipts: every pull does.
+    /// Deletes all receipts, as every pull does.
     package static func drop(in account: inout Account) throws {
         guard let receipts = try account.head()?.receipts, !receipts.isEmpty else { return }
         for receipt in receipts { account.delete(rowKey(receipt.digest, account.owner)) }

@@ -27,8 +27,8 @@ package enum RedeliveryRules {
             replica.rawValue.keyBytes + PushedRecordKey(table: redelivery.table, id: redelivery.id).keyBytes)
     }
 
-    /// Returns the pending redeliveries of a replica that one of its cursors has not brought, at most `limit`, by table and
-    /// record.
+    /// Returns the pending redeliveries of a replica that one of its cursors has not brought, at most `limit`, by table
+    /// and record.
     package static func pending(
         for replica: ReplicaID, at cursor: Cursor, limit: Int, of account: inout Account
     ) throws -> [PendingRedelivery] {
@@ -53,8 +53,8 @@ package enum RedeliveryRules {
         try account.rows(.owed, prefix: replica.rawValue.keyBytes)
     }
 
-    /// Records the redeliveries that a 409 has named, and counts another 409 for those known already; an unknown replica is
-    /// not an error.
+    /// Records the redeliveries that a 409 has named, and counts another 409 for those known already; an unknown
+    /// replica is not an error.
     package static func schedule(
         _ redeliveries: [PendingRedelivery], to replica: ReplicaID, at now: Instant, in account: inout Account
     ) throws {

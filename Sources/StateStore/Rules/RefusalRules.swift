@@ -36,7 +36,8 @@ package enum RefusalRules {
                 reason: refusal.reason), count: refusal.count, firstAt: refusal.firstAt, lastAt: refusal.lastAt)
     }
 
-    /// Records the refused operations of a push, and its result, which `rind replicas` shows, as the replica's last one.
+    /// Records the refused operations of a push, and its result, which `rind replicas` shows, as the replica's last
+    /// one.
     ///
     /// Nothing is recorded for a principal that the state does not know.
     package static func note(

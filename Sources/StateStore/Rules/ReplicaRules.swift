@@ -12,7 +12,8 @@ package enum ReplicaRules {
     /// (``StoredPullContext/isFork``).
     ///
     /// Changes nothing if the cursor was confirmed before and its replica was seen within the touch interval. A cursor
-    /// that is not the replica's first is stored later (``DeferredChange``): if it is lost, the device presents it again.
+    /// that is not the replica's first is stored later (``DeferredChange``): if it is lost, the device presents it
+    /// again.
     ///
     /// - Returns: The cursor's replica.
     /// - Throws: ``StateError/cursorUnknown(_:)`` if the cursor has been collected since: treat it as unknown.
@@ -57,8 +58,8 @@ package enum ReplicaRules {
         try account.defer(.contact(at: now), of: id)
     }
 
-    /// Raises the recorded schema version of a replica's pushes, or of those of the principal's only one; if it has several,
-    /// nothing is recorded.
+    /// Raises the recorded schema version of a replica's pushes, or of those of the principal's only one; if it has
+    /// several, nothing is recorded.
     ///
     /// - Returns: True if the version was raised.
     package static func notePushed(
@@ -156,14 +157,8 @@ package enum ReplicaRules {
             resyncAt: max(0, replica.resyncAt - cursorLead))
     }
 
-    /// Returns a replica's ledger at its newest confirmed cursor, or at its newest one if none is; nil if there is no such
-    /// replica.
-    package static func ledger(of id: ReplicaID, in account: inout Account) throws -> LedgerOutline? {
-        try account.replica(id).map { $0.outline(at: $0.tip ?? $0.newest) }
-    }
-
-    /// Returns the outlines of all ledgers of a principal, for a cursor that was collected: each at its newest confirmed
-    /// cursor, and also at the newest cursor made from that one that has not come back, if there is one.
+    /// Returns the outlines of all ledgers of a principal, for a cursor that was collected: each at its newest
+    /// confirmed cursor, and also at the newest cursor made from that one that has not come back, if there is one.
     package static func ledgers(of account: inout Account) throws -> [LedgerOutline] {
         guard let head = try account.head(), head.ledgers > 0 else { return [] }
         return try account.allReplicas().filter { $0.ledger.base != nil }.flatMap { replica in

@@ -19,8 +19,8 @@ package enum SessionRules {
     /// Records the session's position at the backend: `.unknown` before every ack call, the vector after its 2xx.
     ///
     /// It is kept in the head of the replica that syncs under the session, if there is one. An unknown position is the
-    /// beginning of a move: those of the principal's other sessions are unknown from then on, since they may be the same
-    /// one at the backend.
+    /// beginning of a move: those of the principal's other sessions are unknown from then on, since they may be the
+    /// same one at the backend.
     package static func setPosition(
         _ position: Position, of session: Session, syncing replica: ReplicaID? = nil, at now: Instant,
         in account: inout Account
@@ -122,7 +122,7 @@ package enum SessionRules {
         try touch(session, acceptedAt: now, at: now, in: &account)
     }
 
-    /// Distrusts what the principal's devices have got so far, as `Accounts.distrust` explains.
+    /// Distrusts what the principal's devices have got so far, as `OperatorCommands.distrust` explains.
     package static func distrust(because restored: RestoredBackup, at now: Instant, in account: inout Account) throws {
         guard let head = try account.head() else { return }
         let replicas = try account.allReplicas()

@@ -38,6 +38,8 @@ package struct NumberedChunk: Hashable, Sendable {
 package struct PreloadedChunks: Hashable, Sendable {
     private var chunks: [NumberedChunk] = []
     private var ranges: [LayerID: Range<Int>] = [:]
+    /// The size of all contents in bytes.
+    package private(set) var bytes = 0
 
     /// Creates a value without layers.
     package init() {}
@@ -50,6 +52,7 @@ package struct PreloadedChunks: Hashable, Sendable {
     package mutating func append(_ further: [NumberedChunk], of counts: [(layer: LayerID, count: Int)]) {
         var start = chunks.count
         chunks += further
+        bytes += further.reduce(0) { $0 + $1.chunk.bytes.count }
         for (layer, count) in counts {
             ranges[layer] = start..<start + count
             start += count
@@ -58,9 +61,6 @@ package struct PreloadedChunks: Hashable, Sendable {
 
     /// Returns all chunks of a layer; nil if they were not read.
     package subscript(layer: LedgerLayer) -> ArraySlice<NumberedChunk>? { ranges[layer.id].map { chunks[$0] } }
-
-    /// The size of all contents in bytes.
-    package var bytes: Int { chunks.reduce(0) { $0 + $1.chunk.bytes.count } }
 }
 
 /// Names one layer of a ledger: the base of a replica, the changes of one cursor, or the undo layer of a cursor.
@@ -97,8 +97,7 @@ package struct LedgerOutline: Hashable, Sendable {
     /// Creates an outline; without further arguments, that of a replica without a ledger.
     package init(
         replica: ReplicaID, base: LedgerLayer? = nil, deltas: [LedgerLayer] = [], undos: [LedgerLayer] = [],
-        isExact: Bool = false,
-        deltaChunks: Int = 0, version: Int = 0
+        isExact: Bool = false, deltaChunks: Int = 0, version: Int = 0
     ) {
         self.replica = replica
         self.base = base

@@ -44,14 +44,14 @@ extension WhyReport: StateReport {
     }
 
     private static func json(_ sight: RecordFinding.Sight) -> JSONValue {
-        let (origin, cursor): (String, Cursor?) =
+        let (origin, cursor): (String, Cursor) =
             switch sight.origin {
             case .cursor(let cursor): ("cursor", cursor)
             case .base(let cursor): ("base", cursor)
             case .before(let cursor): ("before", cursor)
             }
         return .object([
-            "place": .string(origin), "cursor": .integer(cursor?.rawValue), "state": .string(word(sight.entry.state)),
+            "place": .string(origin), "cursor": .integer(cursor.rawValue), "state": .string(word(sight.entry.state)),
             "content": .string(sight.entry.content.map(hexadecimal)),
         ])
     }

@@ -156,8 +156,7 @@ extension WhyReport {
     private static func since(_ origin: RecordFinding.Sight.Origin) -> String {
         switch origin {
         case .cursor(let cursor): "with the cursor \(MomentText.cursor(cursor))"
-        case .base(let cursor?): "with the cursor \(MomentText.cursor(cursor)) or an older one"
-        case .base(nil): "with a cursor that is no longer known"
+        case .base(let cursor): "with the cursor \(MomentText.cursor(cursor)) or an older one"
         case .before(let cursor): "before the cursor \(MomentText.cursor(cursor))"
         }
     }

@@ -65,7 +65,7 @@ import Testing
             // Asked, never made once more.
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
             #expect(try await stack.openJournals().isEmpty)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.failure?.code == "push.unknown_outcome")
             let mapped = try await stack.store.read(journal.principal) {
                 try IDRules.mapped(Set(made.keys), in: "tasks", of: &$0)
@@ -87,7 +87,7 @@ import Testing
             let made = try await stack.backend.records()["tasks"] ?? [:]
             // Under its key it is made now, since nobody can ask without asking for it; its id is known all the same.
             #expect(made.count == (means == .key ? 1 : 0))
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == (means == .key ? 1 : 0))
             #expect(
                 try await stack.store.read(journal.principal) {
@@ -118,7 +118,7 @@ import Testing
                 group.cancelAll()
             }
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
         }
@@ -134,7 +134,7 @@ import Testing
             let device = try await Self.createLosingAnswer(stack)
             stack.backend.inject(DemoFault("POST", "/tasks", action: .status(status)))
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1 && journal.lost == 0)
         }
     }
@@ -151,7 +151,7 @@ import Testing
             }
             try await device.push()
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
-            #expect(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -191,7 +191,7 @@ import Testing
             clock.advance(byMilliseconds: 3_600_000)
             #expect(try await device.pullLosingAnswer().status == 200)
             #expect(stack.backend.count("POST", "/tasks") == 1)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 0 && journal.lost == 1)
         }
     }
@@ -203,7 +203,7 @@ import Testing
             #expect(try await device.pullLosingAnswer().status == 503)
             #expect(try await stack.openJournals().count == 1)
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1)
         }
     }
@@ -222,7 +222,7 @@ import Testing
                 let answer = try await device.pullLosingAnswer()
                 #expect(answer.status == (pause == RecoveryPatience.milliseconds ? 200 : 503))
             }
-            var journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            var journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
             #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
             // The same record does not have the same patience again.
@@ -231,7 +231,7 @@ import Testing
             #expect(try await stack.openJournals().count == 1)
             fail()
             #expect(try await device.pullLosingAnswer().status == 200)
-            journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.lost == 1)
         }
     }
@@ -254,7 +254,7 @@ import Testing
             }
             stack.backend.retirement = DemoRetirement()
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 1 && journal.lost == 0)
             #expect(try await stack.backend.records()["tasks"]?.count == 1)
         }
@@ -266,7 +266,7 @@ import Testing
                 let answer = try await device.pullLosingAnswer()
                 #expect(answer.status == (pause == RecoveryPatience.milliseconds ? 200 : 502))
             }
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.state == .closed && journal.found == 0 && journal.lost == 1)
             #expect(stack.log.lines.count { $0.metadata["code"] == "push.unknown_create" } == 1)
         }
@@ -286,7 +286,7 @@ import Testing
             }
             #expect(try await stack.openJournals().count == 1)
             #expect(try await device.pullLosingAnswer().status == 200)
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).last)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
             #expect(journal.found == 1 && journal.lost == 0)
         }
     }
@@ -312,7 +312,7 @@ import Testing
             try await device.push()
             #expect(!device.model.hasUnsyncedChanges)
             #expect(try await stack.backend.records()["tasks"]?.count == 12)
-            #expect(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -370,7 +370,7 @@ import Testing
             #expect(try await stack.openJournals().isEmpty)
             #expect(try await pushed.status == 200)
             #expect(stack.backend.count("POST", "/tasks") == 1)
-            #expect(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
+            #expect(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).isEmpty)
         }
     }
 
@@ -400,7 +400,7 @@ import Testing
                 #expect(answer.outcome == "422 push.rejected")
                 #expect(answer.text.contains("The server did not accept all of your changes"))
             }
-            let journal = try #require(try await stack.admin().inspection.journals(of: nil, after: 0, limit: 9).first)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).first)
             #expect(journal.state == .failed && journal.applied == 1 && journal.operations == 3)
             #expect(journal.failure?.code == "push.rejected")
             #expect(journal.failure?.record == PushedRecordKey(table: "tags", id: "n-2"))
@@ -465,7 +465,4 @@ extension GatewayStack {
         guard let replica = try await store.inspection.replicas(of: nil, after: nil, limit: 1).first else { return [] }
         return try await store.read(replica.principal) { try JournalRules.openJournals(of: &$0) }
     }
-
-    /// What the operator sees of the journals.
-    func admin() throws -> Accounts { store }
 }
