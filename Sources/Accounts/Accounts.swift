@@ -138,11 +138,12 @@ package final class Accounts: Sendable {
         replica.making(deferred.changes(of: owner).changes[replica.id] ?? [])
     }
 
-    /// Stores what was deferred, in transactions that do not wait for the disk; throws the last error.
+    /// Stores what was deferred and is due, in transactions that do not wait for the disk; throws the last error.
     ///
+    /// That cursors came back is due at once, and contacts are after ten minutes; without a time, everything is.
     /// An error of one principal does not stop the others; one of the whole store does.
-    package func storeDeferred() async throws {
-        var rest = deferred.all[...]
+    package func storeDeferred(at now: Instant? = nil) async throws {
+        var rest = deferred.due(at: now)[...]
         try await withThrowingTaskGroup(of: StateError?.self) { group in
             // What is there at the same time is committed together, where that spares anything.
             for (principal, replicas) in rest.prefix(store.commitsInGroups ? 64 : 2) {

@@ -121,4 +121,39 @@ import Testing
         try await own.storeDeferred()
         #expect(try await seen(other) == now + 60_000)
     }
+
+    @Test func `a contact alone waits for ten minutes, and a cursor that came back does not`() async throws {
+        let two = Two()
+        try await two.begin()
+        func seen(_ store: Accounts) async throws -> Instant? {
+            try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.lastSeen
+        }
+        func contact(_ minute: Int64) async throws {
+            let time = now + minute * 60_000
+            try await two.own.change(alice) { try ReplicaRules.confirm(cursor(1), at: time, in: &$0) }
+            try await two.own.storeDeferred(at: time)
+        }
+        for minute: Int64 in 1...10 {
+            try await contact(minute)
+            #expect(try await seen(two.own) == now + minute * 60_000)
+            #expect(try await seen(two.other) == now)
+        }
+        try await contact(11)
+        #expect(try await seen(two.other) == now + 660_000)
+        try await contact(12)
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(2), at: now + 720_001, in: &$0) }
+        try await two.own.storeDeferred(at: now + 720_001)
+        #expect(try await two.tip(two.other) == cursor(2))
+        #expect(try await seen(two.other) == now + 720_001)
+    }
+
+    @Test func `contacts are stored after their time though the clock was set back`() async throws {
+        let two = Two()
+        try await two.begin()
+        try await two.own.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + 90_000, in: &$0) }
+        try await two.own.storeDeferred(at: now + 90_000)
+        try await two.own.storeDeferred(at: now - 3_600_000)
+        let seen = try await two.other.inspection.replicas(of: nil, after: nil, limit: 1).first?.lastSeen
+        #expect(seen == now + 90_000)
+    }
 }

@@ -14,6 +14,16 @@ package enum DeferredChange: Hashable, Sendable {
     case confirmed(Cursor, at: Instant)
     /// The device was in contact.
     case contact(at: Instant)
+
+    /// False for a contact, which only operators look at.
+    package var isNews: Bool { if case .contact = self { false } else { true } }
+
+    /// The time of the change.
+    package var time: Instant {
+        switch self {
+        case .confirmed(_, let time), .contact(let time): time
+        }
+    }
 }
 
 extension Account {

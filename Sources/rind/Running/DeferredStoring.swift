@@ -8,7 +8,7 @@ import ServiceLifecycle
 import StateStore
 import SyncModel
 
-/// Stores, once a second, what the state has put off: commands see it from then on.
+/// Stores, once a second, what the state has put off and is due: commands see it from then on.
 struct DeferredStoring: Service {
     let store: Accounts
     let clock: any WallClock
@@ -27,7 +27,7 @@ struct DeferredStoring: Service {
     /// Returns false if something could not be stored, and logs that unless it was so a second ago.
     private func storeDeferred(_ wasFailing: Bool) async -> Bool {
         do {
-            try await store.storeDeferred()
+            try await store.storeDeferred(at: clock.now)
             return true
         } catch is CancellationError {
             return true
