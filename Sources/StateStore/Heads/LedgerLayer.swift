@@ -12,11 +12,18 @@ extension LedgerLayer: Coded {
         id = LayerID(rawValue: number)
         try coder.code(&cursor)
         try codeChunks(with: &coder)
+        // Whoever looks a chunk up relies on the order of tables. On the way out it is the rules' to keep.
+        guard !coder.isReading || chunks.indices.dropFirst().allSatisfy({ isBehind($0) }) else { throw Coder.damage }
         try coder.code(&counts)
     }
 
-    /// Codes the chunks behind their tables: those of a table follow each other.
-    private mutating func codeChunks(with coder: inout Coder) throws(StateError) {
+    private func isBehind(_ index: Int) -> Bool {
+        let (before, table) = (chunks[index - 1].table, chunks[index].table)
+        return before == table || before.utf8.lexicographicallyPrecedes(table.utf8)
+    }
+
+    /// Codes the chunks behind their tables, in whatever order they are.
+    mutating func codeChunks(with coder: inout Coder) throws(StateError) {
         var tables = chunks.indices.count { $0 == 0 || chunks[$0].table != chunks[$0 - 1].table }
         try coder.code(count: &tables)
         if coder.isReading { chunks = [] }
@@ -25,10 +32,6 @@ extension LedgerLayer: Coded {
             var table = coder.isReading ? "" : chunks[start].table
             var count = chunks[start...].prefix { $0.table == table }.count
             try coder.code(&table)
-            // Whoever looks a chunk up relies on the order of tables.
-            guard start == 0 || chunks[start - 1].table.utf8.lexicographicallyPrecedes(table.utf8) else {
-                throw Coder.damage
-            }
             try coder.code(count: &count)
             for index in start..<start + count {
                 if coder.isReading { chunks.append(ChunkHead()) }

@@ -202,7 +202,7 @@ package enum LedgerRules {
     private static let looseChunks = 500
 }
 
-/// Chunks of a layer that was staged.
+/// Chunks of a layer that was staged, or of a directory.
 package struct StagedChunks: Hashable, Sendable, Coded {
     /// The chunks with their tables.
     package var chunks: [ChunkHead] = []
@@ -213,10 +213,10 @@ package struct StagedChunks: Hashable, Sendable, Coded {
     package init(_ chunks: [ChunkHead]) { self.chunks = chunks }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        // A layer knows how to code its chunks.
+        // A layer knows how to code its chunks; these are in the order in which they were written.
         var layer = LedgerLayer()
         layer.chunks = chunks
-        try coder.code(&layer)
+        try layer.codeChunks(with: &coder)
         chunks = layer.chunks
     }
 }
