@@ -12,7 +12,8 @@ struct ByteStoreTrial {
     private static let kinds: [RowKind] = [.note, .mapping, .journal, .push, .trouble, .owed, .meta]
 
     private let reference = MemoryBytes()
-    private let other: any ByteStore
+    /// The store that is tried; one that has a copy of its rows may take its place.
+    var other: any ByteStore
     private var random: SeededGenerator
     private var version: Int64 = 0
     private(set) var refusals = 0

@@ -132,10 +132,4 @@ extension Accounts {
             try ContextRule.context(of: &$0, session: phone, presented: presented)
         }
     }
-
-    /// The number of the quarantined push of a record; 0 if there is none.
-    func number(of record: PushedRecordKey, of principal: Principal = alice) async throws -> Int64 {
-        try await inspection.quarantinedPushes(of: principal, after: 0, limit: 99)
-            .first { $0.push.key == record && $0.principal == principal }?.id ?? 0
-    }
 }

@@ -53,29 +53,23 @@ import Testing
     func `a state goes on in PostgreSQL as if it had been there, and back in a file`(seed: Int) async throws {
         try await withTemporaryDirectory { directory in
             let (first, second) = (directory + "/a.db", directory + "/b.db")
-            var trial = StoreTrial(
-                reference: Accounts(), other: try await SQLiteStateStore.open(path: first),
-                seed: UInt64(seed) + 2_000)
-            for _ in 0..<60 { try await trial.step() }
-            await trial.other.close()
-            let options = try await postgresOptions()
             let logger = Logger(label: "test")
-            let there = try await Self.copy(
-                from: { try await SQLiteStateStore.openBytes(path: first, creates: false) },
-                to: { try await PostgresStateStore.openBytes(options, creates: true, logger: logger) })
-            #expect(there.rows > 50 && there.cuts > 5)
-            try await withPostgres(options) { store in
-                try await trial.goOn(with: store)
-                for _ in 0..<40 { try await trial.step() }
-                try await store.storeDeferred()
+            let options = try await postgresOptions()
+            let file = { (path: String) in try await SQLiteBytes.open(path: path) }
+            let database = { try await PostgresStateStore.openBytes(options, creates: true, logger: logger) }
+            var trial = ByteStoreTrial(try await file(first), seed: UInt64(seed) + 2_000)
+            for _ in 0..<200 { try await trial.step() }
+            await trial.other.close()
+            for move in 0..<2 {
+                let copied = try await Self.copy(
+                    from: { move == 0 ? try await file(first) : try await database() },
+                    to: { move == 0 ? try await database() : try await file(second) })
+                #expect(copied.rows > 50 && copied.cuts > 5)
+                trial.other = move == 0 ? try await database() : try await file(second)
+                for _ in 0..<100 { try await trial.step() }
+                await trial.other.close()
             }
-            let back = try await Self.copy(
-                from: { try await PostgresStateStore.openBytes(options, creates: false, logger: logger) },
-                to: { try await SQLiteStateStore.openBytes(path: second, creates: true) })
-            #expect(back.rows > 50 && back.cuts > 5)
             let store = try await SQLiteStateStore.open(path: second)
-            try await trial.goOn(with: store)
-            for _ in 0..<40 { try await trial.step() }
             try await store.check(thoroughly: true)
             await store.close()
         }
