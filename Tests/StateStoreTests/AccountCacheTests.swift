@@ -48,15 +48,14 @@ import Testing
 
     @Test func `a pull of one device does not hide a pull of another one that was committed meanwhile`() async throws {
         let barrier = Barrier()
-        let store = Accounts(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
+        let store = Accounts(MemoryBytes { await barrier.pass($0) })
         for device: Int64 in [1, 2] {
             try await store.begin(row(device, replica: device))
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(device), at: now, in: &$0) }
+            try await store.confirm(device)
             #expect(try await store.context(device).row != nil)
         }
         barrier.arm()
-        async let slow = store.commit(
-            PullCommit(row: row(12, replica: 2, parent: 2), replica: .existing, now: now))
+        async let slow = store.commit(PullCommit(row: row(12, replica: 2, parent: 2), replica: .existing, now: now))
         await barrier.reached()
         try await store.commit(PullCommit(row: row(11, replica: 1, parent: 1), replica: .existing, now: now))
         barrier.open()
@@ -68,21 +67,17 @@ import Testing
 
     @Test func `a move that another session's pull overlaps leaves no position of before it known`() async throws {
         let barrier = Barrier()
-        let store = Accounts(MemoryBytes { await barrier.pass($0) }, limits: StateLimits())
+        let store = Accounts(MemoryBytes { await barrier.pass($0) })
         let (watch, vector) = (Session(rawValue: "c0"), CheckpointVector(["a": "b"]))
-        try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: watch, at: now, in: &$0) }
+        try await store.setPosition(.at(vector), of: watch)
         barrier.arm()
-        async let slow: Void = store.change(alice) {
-            try SessionRules.setPosition(.at(vector), of: tablet, at: now, in: &$0)
-        }
+        async let slow: Void = store.setPosition(.at(vector), of: tablet)
         await barrier.reached()
-        try await store.change(alice) { try SessionRules.setPosition(.unknown, of: phone, at: now, in: &$0) }
+        try await store.setPosition(.unknown)
         barrier.open()
         try await slow
         for session in [watch, tablet, phone] {
-            let context = try await store.read(alice) {
-                try ContextRule.context(of: &$0, session: session, presented: nil)
-            }
+            let context = try await store.context(session: session)
             #expect(context.session.position == .unknown)
         }
     }

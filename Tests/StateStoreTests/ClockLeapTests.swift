@@ -12,47 +12,41 @@ import Testing
     private static let day: Int64 = 24 * hour
     private static let year: Int64 = 365 * day
 
-    /// Devices are forgotten after 30 days.
-    private func retention(at now: Instant, ran: Int64?) -> Retention {
+    /// Collects where devices are forgotten after 30 days; `ran` is how long the gateway has run since the last one.
+    @discardableResult
+    private func collect(_ store: Accounts, at now: Instant, ran: Int64?) async throws -> Collected {
         var retention = Retention(now: now, seenBefore: now - 30 * Self.day, undoBefore: now - 7 * Self.day)
         retention.ran = ran
-        return retention
+        return try await store.collect(retention)
     }
 
     /// Replicas of one principal each, all seen at a time.
     private func fill(_ store: Accounts, _ numbers: ClosedRange<Int64>, at time: Instant) async throws {
         for number in numbers {
-            try await store.begin(
-                row(number, of: Principal(rawValue: "p\(number)"), replica: number), at: time)
+            try await store.begin(row(number, of: Principal(rawValue: "p\(number)"), replica: number), at: time)
         }
-    }
-
-    private func alive(_ store: Accounts) async throws -> Int {
-        try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count
     }
 
     @Test(arguments: StateBacking.all)
     func `nobody is forgotten because a clock was put forward`(backing: StateBacking) async throws {
         try await backing { store in
             try await fill(store, 1...40, at: now)
-            #expect(try await store.collect(retention(at: now, ran: nil)).isEmpty)
+            #expect(try await collect(store, at: now, ran: nil).isEmpty)
             // A year within an hour; and then every hour, as it goes on.
             var time = now + Self.year + Self.hour
-            let first = try await store.collect(retention(at: time, ran: Self.hour))
+            let first = try await collect(store, at: time, ran: Self.hour)
             #expect(first.replicas == 0 && first.leapt == Self.year)
             for _ in 0..<48 {
                 time += Self.hour
-                #expect(try await store.collect(retention(at: time, ran: Self.hour)).isEmpty)
+                #expect(try await collect(store, at: time, ran: Self.hour).isEmpty)
             }
-            #expect(try await alive(store) == 40)
+            #expect(try await store.replicas().count == 40)
             // Those that come in the meantime are measured by the clock as it is now.
             try await fill(store, 101...120, at: time)
             // 29 days later those who were really away for 31 days begin to be forgotten, and no others.
             time += 29 * Self.day
-            #expect(try await store.collect(retention(at: time, ran: 29 * Self.day)).replicas == 3)
-            #expect(
-                try await store.inspection.replicas(of: nil, after: nil, limit: 1_000).count { $0.lastSeen > now } == 20
-            )
+            #expect(try await collect(store, at: time, ran: 29 * Self.day).replicas == 3)
+            #expect(try await store.replicas().count { $0.lastSeen > now } == 20)
         }
     }
 
@@ -60,13 +54,13 @@ import Testing
     func `a gateway that did not run for long forgets nobody for that`(backing: StateBacking) async throws {
         try await backing { store in
             try await fill(store, 1...20, at: now)
-            _ = try await store.collect(retention(at: now, ran: nil))
+            try await collect(store, at: now, ran: nil)
             var time = now + 90 * Self.day
-            #expect(try await store.collect(retention(at: time, ran: nil)).leapt == 90 * Self.day - Self.hour)
-            time += 29 * Self.day
-            #expect(try await store.collect(retention(at: time, ran: 29 * Self.day)).isEmpty)
-            time += 2 * Self.day
-            #expect(try await store.collect(retention(at: time, ran: 2 * Self.day)).replicas == 1)
+            #expect(try await collect(store, at: time, ran: nil).leapt == 90 * Self.day - Self.hour)
+            for (days, forgotten) in [(29, 0), (2, 1)] as [(Int64, Int)] {
+                time += days * Self.day
+                #expect(try await collect(store, at: time, ran: days * Self.day).replicas == forgotten)
+            }
         }
     }
 
@@ -74,43 +68,37 @@ import Testing
     func `a clock that is put back takes its leap back`(backing: StateBacking) async throws {
         try await backing { store in
             try await fill(store, 1...20, at: now)
-            _ = try await store.collect(retention(at: now, ran: nil))
-            _ = try await store.collect(retention(at: now + Self.year, ran: Self.hour))
-            #expect(try await store.collect(retention(at: now + 2 * Self.hour, ran: Self.hour)).leapt < 0)
-            let late = now + 31 * Self.day
-            #expect(
-                try await store.collect(retention(at: late, ran: late.milliseconds(since: now) - 2 * Self.hour))
-                    .replicas == 1)
+            try await collect(store, at: now, ran: nil)
+            try await collect(store, at: now + Self.year, ran: Self.hour)
+            #expect(try await collect(store, at: now + 2 * Self.hour, ran: Self.hour).leapt < 0)
+            let late = try await collect(store, at: now + 31 * Self.day, ran: 31 * Self.day - 2 * Self.hour)
+            #expect(late.replicas == 1)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `of those who are really gone one in twenty is forgotten in an hour`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.collectBatch = 3
-        try await backing(limits) { store in
+        try await backing(.with { $0.collectBatch = 3 }) { store in
             try await fill(store, 1...100, at: now - 31 * Self.day)
             try await fill(store, 101...200, at: now)
             // A state that was never collected; restarts do not make an hour shorter.
-            #expect(try await store.collect(retention(at: now, ran: nil)).replicas == 10)
+            #expect(try await collect(store, at: now, ran: nil).replicas == 10)
             for minutes: Int64 in [0, 1, 30] {
-                let time = now + minutes * 60_000
-                #expect(try await store.collect(retention(at: time, ran: nil)).replicas == 0)
+                #expect(try await collect(store, at: now + minutes * 60_000, ran: nil).replicas == 0)
             }
-            #expect(try await store.collect(retention(at: now + Self.hour, ran: Self.hour)).replicas == 9)
-            #expect(try await alive(store) == 181)
+            #expect(try await collect(store, at: now + Self.hour, ran: Self.hour).replicas == 9)
+            #expect(try await store.replicas().count == 181)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `what lives an hour only waits no longer for a leap than an hour`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.collect(retention(at: now, ran: nil))
+            try await collect(store, at: now, ran: nil)
             let time = now + Self.year
             try await store.stage(TestLedger.chunks([7: 7]), in: store.stageLayer(at: now))
-            #expect(try await store.collect(retention(at: time, ran: Self.hour)).chunks == 0)
-            let later = try await store.collect(retention(at: time + 2 * Self.hour, ran: 2 * Self.hour))
-            #expect(later.chunks > 0)
+            #expect(try await collect(store, at: time, ran: Self.hour).chunks == 0)
+            #expect(try await collect(store, at: time + 2 * Self.hour, ran: 2 * Self.hour).chunks > 0)
         }
     }
 }
@@ -122,20 +110,23 @@ import Testing
 
     @Test func `times before a leap are put back until as much has passed since`() {
         var time = CollectionTime()
-        #expect(time.pass(to: Self.at(1_000 * Self.hour), ran: nil, longest: 100 * Self.hour) == 0)
-        #expect(time.pass(to: Self.at(1_001 * Self.hour), ran: Self.hour, longest: 100 * Self.hour) == 0)
+        func pass(hours: Int64, minutes: Int64 = 0, ran: Int64? = Self.hour) -> Int64 {
+            time.pass(to: Self.at(hours * Self.hour + minutes * 60_000), ran: ran, longest: 100 * Self.hour)
+        }
+        #expect(pass(hours: 1_000, ran: nil) == 0)
+        #expect(pass(hours: 1_001) == 0)
         #expect(time.corrected(Self.at(990 * Self.hour)) == Self.at(990 * Self.hour))
         // Small differences are none.
-        #expect(time.pass(to: Self.at(1_002 * Self.hour + 600_000), ran: Self.hour, longest: 100 * Self.hour) == 0)
+        #expect(pass(hours: 1_002, minutes: 10) == 0)
         let leap = 500 * Self.hour
-        #expect(time.pass(to: Self.at(1_503 * Self.hour + 600_000), ran: Self.hour, longest: 100 * Self.hour) == leap)
+        #expect(pass(hours: 1_503, minutes: 10) == leap)
         #expect(time.corrected(Self.at(1_403 * Self.hour)) == Self.at(903 * Self.hour))
         #expect(time.corrected(Self.at(1_504 * Self.hour)) == Self.at(1_504 * Self.hour))
         // A second one adds to the first, until that is long ago.
-        #expect(time.pass(to: Self.at(1_600 * Self.hour), ran: 0, longest: 100 * Self.hour) > 0)
+        #expect(pass(hours: 1_600, ran: 0) > 0)
         #expect(time.leapt > leap)
-        _ = time.pass(to: Self.at(1_800 * Self.hour), ran: 200 * Self.hour, longest: 100 * Self.hour)
-        #expect(time.pass(to: Self.at(1_802 * Self.hour), ran: Self.hour, longest: 100 * Self.hour) == Self.hour)
+        _ = pass(hours: 1_800, ran: 200 * Self.hour)
+        #expect(pass(hours: 1_802) == Self.hour)
         #expect(time.leapt == Self.hour)
     }
 

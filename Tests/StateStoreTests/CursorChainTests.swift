@@ -8,27 +8,16 @@ import Testing
 
 @Suite struct CursorChainTests {
     @Test(arguments: StateBacking.all)
-    func `a principal that nobody has met has nothing`(backing: StateBacking) async throws {
-        try await backing { store in
-            let context = try await store.context()
-            #expect(context == StoredPullContext())
-            #expect(try await store.context(5) == StoredPullContext())
-            #expect(try await store.newestCursor() == nil)
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
     func `a committed cursor comes back with all that it stands for`(backing: StateBacking) async throws {
         try await backing { store in
+            #expect(try await store.context(100) == StoredPullContext())
+            #expect(try await store.newestCursor() == nil)
             let vector = ["AlbumV1": "AlbumV1|1", "Ünï\u{0}": "a,b:\n\u{0}|", "": "", "SyncCompleteV1": "x"]
             let first = try row(100, vector: vector, schemaVersion: 12)
             try await store.begin(first)
             let context = try await store.context(100)
-            #expect(context.row == first)
-            #expect(context.newest?.rawValue == 100)
-            #expect(context.newestOfReplica?.rawValue == 100)
-            #expect(!context.isFork)
-
+            #expect(context.row == first && !context.isFork)
+            #expect(context.newest?.rawValue == 100 && context.newestOfReplica?.rawValue == 100)
             let second = try row(200, parent: 100, vector: [:])
             try await store.proceed(second)
             #expect(try await store.context(200).row == second)
@@ -37,31 +26,20 @@ import Testing
     }
 
     @Test(arguments: StateBacking.all)
-    func `a cursor is worth nothing to another principal`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100))
-            let context = try await store.context(100, of: bob)
-            #expect(context.row == nil)
-            #expect(context.newest == nil)
-            #expect(context.belongsToAnotherPrincipal)
-            #expect(try await !store.context(101, of: bob).belongsToAnotherPrincipal)
-            await #expect(throws: StateError.cursorUnknown(try cursor(100))) {
-                try await store.change(bob) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
-            }
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
-    func `two principals may have the same integer and the newest of all is told`(
+    func `a cursor is worth nothing to another principal, who may have the same integer`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            try await store.begin(row(100, replica: 1))
+            try await store.begin(row(100))
+            let context = try await store.context(100, of: bob)
+            #expect(context.row == nil && context.newest == nil && context.belongsToAnotherPrincipal)
+            #expect(try await !store.context(101, of: bob).belongsToAnotherPrincipal)
+            await #expect(throws: StateError.cursorUnknown(try cursor(100))) { try await store.confirm(100, of: bob) }
             try await store.begin(row(100, of: bob, replica: 2))
             try await store.begin(row(300, of: bob, replica: 3))
             #expect(try await store.context(100).row?.replica.rawValue == 1)
             #expect(try await store.context(100, of: bob).row?.replica.rawValue == 2)
-            #expect(try await store.context(100, of: alice).newest?.rawValue == 100)
+            #expect(try await store.context(100).newest?.rawValue == 100)
             #expect(try await store.newestCursor()?.rawValue == 300)
         }
     }
@@ -82,45 +60,37 @@ import Testing
                 }
             }
             // Nothing of the refused pulls is left.
-            #expect(try await store.inspection.replicas(of: alice, after: nil, limit: 10).count == 1)
+            #expect(try await store.replicas(of: alice).count == 1)
             #expect(try await store.context(150).row == nil)
         }
     }
 
     @Test(arguments: StateBacking.all)
-    func `a replica goes on with the cursor that came back and its parent is a fork point from then on`(
+    func `a replica is confirmed by its first cursor that comes back, and goes on with any`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            try await store.proceed(row(200, parent: 100))
-            #expect(try await !store.context(100).isFork)
-            #expect(try await !store.context(200).isFork)
-            #expect(try await store.context(200).row?.isConfirmed == false)
-            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(100)])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
-            #expect(try await store.context(200).row?.isConfirmed == true)
-            #expect(try await store.context(100).isFork)
-            #expect(try await !store.context(200).isFork)
-            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.tip) == [try cursor(200)])
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
-    func `a replica is confirmed when its first cursor comes back`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100))
-            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [false])
+            #expect(try await !store.replica().isConfirmed)
             await #expect(throws: StateError.replicaForked(ReplicaID(rawValue: 1))) {
-                try await store.commit(PullCommit(row: try row(200, parent: 100), replica: .existing, now: now))
+                try await store.goOn(row(200, parent: 100))
             }
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
-            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true])
-            // Also that of a fork, whose first cursor has a parent elsewhere.
-            try await store.begin(row(200, replica: 2, parent: 100))
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
-            #expect(
-                try await store.inspection.replicas(of: nil, after: nil, limit: 9).map(\.isConfirmed) == [true, true])
+            try await store.proceed(row(200, parent: 100))
+            let replica = try await store.replica()
+            #expect(try replica.isConfirmed && replica.tip == cursor(100))
+            #expect(try await !store.context(100).isFork)
+            let second = try await store.context(200)
+            #expect(!second.isFork && second.row?.isConfirmed == false)
+            try await store.confirm(200)
+            #expect(try await store.replica().tip == cursor(200))
+            #expect(try await store.context(100).isFork)
+            let confirmed = try await store.context(200)
+            #expect(!confirmed.isFork && confirmed.row?.isConfirmed == true)
+            // A fork is confirmed likewise, whose first cursor has a parent elsewhere.
+            try await store.begin(row(300, replica: 2, parent: 100))
+            #expect(try await store.replicas().map(\.isConfirmed) == [true, false])
+            try await store.confirm(300)
+            #expect(try await store.replicas().map(\.isConfirmed) == [true, true])
         }
     }
 
@@ -128,21 +98,19 @@ import Testing
     func `a sibling that did not come back first begins a replica of its own`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
             try await store.proceed(row(200, parent: 100))
             try await store.proceed(row(201, parent: 100))
             #expect(try await !store.context(100).isFork)
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(201), at: now, in: &$0) }
+            try await store.confirm(201)
             #expect(try await store.context(100).isFork)
             #expect(try await store.context(200).isFork)
             // Presenting it changes nothing of the line.
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
+            try await store.confirm(200)
             #expect(try await store.context(200).row?.isConfirmed == false)
             #expect(try await !store.context(201).isFork)
             for parent: Int64? in [100, 200, nil] {
                 await #expect(throws: StateError.replicaForked(ReplicaID(rawValue: 1))) {
-                    let pull = PullCommit(row: try row(300, parent: parent), replica: .existing, now: now)
-                    try await store.commit(pull)
+                    try await store.goOn(row(300, parent: parent))
                 }
             }
             try await store.begin(row(300, replica: 2, parent: 100))
@@ -168,15 +136,14 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `the oldest unconfirmed replicas go and their integers stay taken`(backing: StateBacking) async throws {
         try await backing { store in
-            try await store.begin(row(50, replica: 99), at: now)
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(50), at: now, in: &$0) }
-            try await store.begin(row(60, of: bob, replica: 98), at: now)
+            func kept() async throws -> [Int64] { try await store.replicas(of: alice).map(\.id.rawValue) }
+            try await store.begin(row(50, replica: 99))
+            try await store.confirm(50)
+            try await store.begin(row(60, of: bob, replica: 98))
             for index: Int64 in 1...8 { try await store.begin(row(100 + index, replica: index), at: now + index) }
             #expect(try await store.context(101).row != nil)
-            try await store.begin(row(109, replica: 9), at: now + 9)
-            try await store.begin(row(110, replica: 10), at: now + 10)
-            let kept = try await store.inspection.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue)
-            #expect(kept == [3, 4, 5, 6, 7, 8, 9, 10, 99])
+            for index: Int64 in 9...10 { try await store.begin(row(100 + index, replica: index), at: now + index) }
+            #expect(try await kept() == [3, 4, 5, 6, 7, 8, 9, 10, 99])
             #expect(try await store.context(101).row == nil)
             #expect(try await store.context(50).row != nil)
             #expect(try await store.context(60, of: bob).row != nil)
@@ -187,8 +154,7 @@ import Testing
                     row: try row(100 + index, replica: index), replica: .new, now: now + index, unconfirmedReplicas: 1)
                 try await store.commit(pull)
             }
-            #expect(
-                try await store.inspection.replicas(of: alice, after: nil, limit: 100).map(\.id.rawValue) == [18, 99])
+            #expect(try await kept() == [18, 99])
             for value: Int64 in [101, 117, 118] {
                 let error = await #expect(throws: StateError.self) { try await store.begin(row(value, replica: 20)) }
                 #expect(error?.code == "state.cursor_taken")
@@ -201,10 +167,9 @@ import Testing
         try await backing { store in
             let successes = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index: Int64 in 1...20 {
-                    let row = try row(100, replica: index)
                     group.addTask {
                         do {
-                            try await store.begin(row)
+                            try await store.begin(row(100, replica: index))
                             return 1
                         } catch StateError.cursorTaken {
                             return 0
@@ -214,7 +179,7 @@ import Testing
                 return try await group.reduce(0, +)
             }
             #expect(successes == 1)
-            #expect(try await store.inspection.replicas(of: alice, after: nil, limit: 100).count == 1)
+            #expect(try await store.replicas(of: alice).count == 1)
         }
     }
 
@@ -233,24 +198,16 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: StateBacking.all, [("", "empty"), ("a\u{0}b", "NUL"), (String(repeating: "x", count: 257), "long")])
-    func `a key that no store can hold is refused`(backing: StateBacking, text: (String, String)) async throws {
+    @Test(arguments: StateBacking.all, ["", "a\u{0}b", String(repeating: "x", count: 257)])
+    func `a key that no store can hold is refused`(backing: StateBacking, text: String) async throws {
         try await backing { store in
             await #expect(throws: StateError.invalid("principal")) {
-                try await store.begin(row(100, of: Principal(rawValue: text.0)))
+                try await store.begin(row(100, of: Principal(rawValue: text)))
             }
             await #expect(throws: StateError.invalid("session")) {
-                try await store.begin(row(100, session: Session(rawValue: text.0)))
+                try await store.begin(row(100, session: Session(rawValue: text)))
             }
-            await #expect(throws: StateError.invalid("push digest")) {
-                try await store.change(alice) {
-                    try ReceiptRules.save(
-                        .init(
-                            receipt: Receipt(status: 200, contentType: "a/b", body: []), digest: text.0, expiresAt: 2),
-                        at: 1, in: &$0)
-                }
-            }
+            await #expect(throws: StateError.invalid("push digest")) { try await store.save(.taken, digest: text) }
             let context = try await store.context()
             #expect(context == StoredPullContext())
         }
@@ -258,18 +215,11 @@ import Testing
 
     @Test(arguments: StateBacking.all)
     func `a vector over the limit is refused and leaves nothing`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.vectorBytes = 1_000
-        try await backing(limits) { store in
+        try await backing(.with { $0.vectorBytes = 1_000 }) { store in
             let vector = ["AlbumV1": String(repeating: "x", count: 1_000)]
-            await #expect(throws: StateError.tooLarge("checkpoint vector")) {
-                try await store.begin(row(100, vector: vector))
-            }
-            await #expect(throws: StateError.tooLarge("checkpoint vector")) {
-                try await store.change(alice) {
-                    try SessionRules.setPosition(.at(CheckpointVector(vector)), of: phone, at: now, in: &$0)
-                }
-            }
+            let error = StateError.tooLarge("checkpoint vector")
+            await #expect(throws: error) { try await store.begin(row(100, vector: vector)) }
+            await #expect(throws: error) { try await store.setPosition(.at(CheckpointVector(vector))) }
             let context = try await store.context()
             #expect(context == StoredPullContext())
         }

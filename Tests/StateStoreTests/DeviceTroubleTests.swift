@@ -9,7 +9,6 @@ import Testing
 
 /// Devices that try and do not get on.
 @Suite struct DeviceTroubleTests {
-    private static let one = ReplicaID(rawValue: 1)
     private static let minute: Int64 = 60_000
     private static let rule = StuckRule(repeats: 3, pushes: 3, time: 3_600_000)
 
@@ -17,46 +16,21 @@ import Testing
     func `a time is counted at most once a minute, and the newest code is kept`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(try row(1_000))
-            let first = try await store.change(alice) {
-                try TroubleRules.note(
-                    DeviceTrouble(
-                        replica: Self.one, principal: alice, kind: .push, count: 1, since: now, lastAt: now, code: "a"),
-                    in: &$0)
-            }
+            let first = try await store.trouble(.push, code: "a")
             #expect(first?.before == nil && first?.after.count == 1 && first?.after.principal == alice)
-            let early = try await store.change(alice) {
-                try TroubleRules.note(
-                    DeviceTrouble(
-                        replica: Self.one, principal: alice, kind: .push, count: 1, since: now + 59_999,
-                        lastAt: now + 59_999, code: "a"), in: &$0)
-            }
-            #expect(early == nil)
-            let other = try await store.change(alice) {
-                try TroubleRules.note(
-                    DeviceTrouble(
-                        replica: Self.one, principal: alice, kind: .push, count: 1, since: now + 1, lastAt: now + 1,
-                        code: "b"), in: &$0)
-            }
+            #expect(try await store.trouble(.push, at: now + 59_999, code: "a") == nil)
+            let other = try await store.trouble(.push, at: now + 1, code: "b")
             #expect(other?.before?.code == "a" && other?.after.code == "b" && other?.after.count == 1)
-            let second = try await store.change(alice) {
-                try TroubleRules.note(
-                    DeviceTrouble(
-                        replica: Self.one, principal: alice, kind: .push, count: 1, since: now + Self.minute,
-                        lastAt: now + Self.minute, code: "b"), in: &$0)
-            }
+            let second = try await store.trouble(.push, at: now + Self.minute, code: "b")
             #expect(second?.after.count == 2 && second?.after.since == now)
             #expect(second?.after.lastAt == now + Self.minute)
             #expect(try await store.context(1_000).troubles == [.push])
-            let ended = try await store.change(alice) { try TroubleRules.end([.pull, .push], of: Self.one, in: &$0) }
+            let ended = try await store.change(alice) {
+                try TroubleRules.end([.pull, .push], of: ReplicaID(rawValue: 1), in: &$0)
+            }
             #expect(ended == [second?.after])
             #expect(try await store.context(1_000).troubles.isEmpty)
-            let none = try await store.change(alice) {
-                try TroubleRules.note(
-                    DeviceTrouble(
-                        replica: ReplicaID(rawValue: 9), principal: alice, kind: .push, count: 1, since: now,
-                        lastAt: now, code: ""), in: &$0)
-            }
-            #expect(none == nil)
+            #expect(try await store.trouble(.push, 9) == nil, "an unknown replica")
         }
     }
 
@@ -65,22 +39,14 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            for number in 1...4 {
-                try await store.begin(try row(Int64(number) * 1_000, replica: Int64(number)), at: now + Int64(number))
+            for number: Int64 in 1...4 {
+                try await store.begin(try row(number * 1_000, replica: number), at: now + number)
             }
             func stuck(since: Instant = now) async throws -> [Int64] {
                 try await store.inspection.stuckDevices(by: Self.rule, since: since, limit: 9).map(\.replica.rawValue)
             }
             func note(_ kind: DeviceTrouble.Kind, _ replica: Int64, minutes: [Int64]) async throws {
-                for minute in minutes {
-                    _ = try await store.change(alice) {
-                        try TroubleRules.note(
-                            DeviceTrouble(
-                                replica: ReplicaID(rawValue: replica), principal: alice, kind: kind, count: 1,
-                                since: now + minute * Self.minute, lastAt: now + minute * Self.minute, code: "c"),
-                            in: &$0)
-                    }
-                }
+                for minute in minutes { try await store.trouble(kind, replica, at: now + minute * Self.minute) }
             }
             try await note(.push, 1, minutes: [0, 1])
             try await note(.sameCursor, 2, minutes: [0, 1])
@@ -93,12 +59,7 @@ import Testing
             #expect(try await stuck(since: now + 3 * Self.minute) == [3, 2])
             try await note(.firstSync, 1, minutes: [1, 2, 3])
             #expect(try await stuck() == [3, 2, 1], "a newer replica has begun since: it is another matter")
-            _ = try await store.change(alice) {
-                try TroubleRules.note(
-                    DeviceTrouble(
-                        replica: ReplicaID(rawValue: 4), principal: alice, kind: .firstSync, count: 8, since: now,
-                        lastAt: now, code: ""), in: &$0)
-            }
+            try await store.trouble(.firstSync, 4, count: 8, code: "")
             #expect(try await stuck() == [3, 2, 1, 4])
         }
     }
@@ -118,10 +79,10 @@ import Testing
         async throws
     {
         let bytes = MemoryBytes()
-        let gateways = [bytes, bytes.shared { _ in }].map { Accounts($0, limits: StateLimits()) }
+        let gateways = [bytes, bytes.shared { _ in }].map { Accounts($0) }
         let (loop, other) = (Session(rawValue: "c1"), Session(rawValue: "c2"))
         _ = try await Self.begin(gateways[0], 1, session: other, at: now)
-        try await gateways[0].change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
+        try await gateways[0].confirm(1)
         for times in 1...8 {
             let (gateway, number) = (gateways[times % 2], Int64(times * 10))
             let time = now + number * 6_000
@@ -130,9 +91,9 @@ import Testing
             // Within a minute they count once.
             let again = try await Self.begin(gateway, number + 1, session: loop, at: time + 1)
             #expect(again?.times == times && again?.isNews == false)
-            try await gateways[0].change(alice) { try ReplicaRules.confirm(cursor(1), at: time, in: &$0) }
+            try await gateways[0].confirm(1, at: time)
         }
-        try await gateways[1].change(alice) { try ReplicaRules.confirm(cursor(81), at: now + 600_000, in: &$0) }
+        try await gateways[1].confirm(81, at: now + 600_000)
         let next = try await Self.begin(gateways[0], 200, session: loop, at: now + 700_000)
         #expect(next?.times == 1)
     }

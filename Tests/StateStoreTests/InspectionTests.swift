@@ -11,10 +11,9 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `principals are found by the first digits of their digests`(backing: StateBacking) async throws {
         try await backing { store in
-            let digests = ["0a", "a11ce", "a11cf", "a2", "ff", "fff"]
-            for (number, digest) in digests.enumerated() {
-                let principal = Principal(rawValue: digest)
-                try await store.begin(row(Int64(number + 1), of: principal, replica: Int64(number + 1)))
+            for (number, digest) in ["0a", "a11ce", "a11cf", "a2", "ff", "fff"].enumerated() {
+                let number = Int64(number + 1)
+                try await store.begin(row(number, of: Principal(rawValue: digest), replica: number))
             }
             func found(_ digits: String, limit: Int = 9) async throws -> [String] {
                 try await store.inspection.principals(beginningWith: digits, limit: limit).map(\.rawValue)
@@ -32,71 +31,56 @@ import Testing
         }
     }
 
+    private static let ada = Principal(rawValue: "ada0")
+    private static let scopes = ["path.id=7", "path.id=8&query.x=%C3%B6"].enumerated().map { number, scope in
+        Principal(rawValue: "5c0\(number)", origin: Principal.Origin(user: ada.rawValue, scope: scope))
+    }
+
+    /// A pull, a trouble, a refusal and an open journal of a principal.
+    private static func fill(_ store: Accounts, _ principal: Principal, number: Int64) async throws {
+        // Equal lines are one entry, of whoever has had it last.
+        let lines = principal == scopes[1] ? [QuarantinedLine(reason: .invalidJSON, bytes: [1])] : []
+        try await store.begin(row(number, of: principal, replica: number), quarantined: lines)
+        try await store.trouble(.push, number, count: 9)
+        let refused = QuarantinedOperation(
+            key: PushedRecordKey(table: "t", id: "1"), kind: .create, body: [],
+            reason: QuarantinedOperation.Reason(code: "push.rejected"))
+        try await store.quarantine([refused], of: principal)
+        try await store.beginJournal(of: principal)
+    }
+
     @Test(arguments: StateBacking.all)
     func `a user is found with all their scopes, and each is told by its text`(backing: StateBacking) async throws {
         try await backing { store in
-            let ada = Principal(rawValue: "ada0")
-            let scopes = ["path.id=7", "path.id=8&query.x=%C3%B6"].enumerated().map { number, scope in
-                Principal(rawValue: "5c0\(number)", origin: Principal.Origin(user: ada.rawValue, scope: scope))
-            }
-            let line = QuarantinedLine(reason: .invalidJSON, bytes: [1])
-            let refused = QuarantinedOperation(
-                key: PushedRecordKey(table: "t", id: "1"), kind: .create, body: [],
-                reason: QuarantinedOperation.Reason(code: "push.rejected"))
+            let (ada, scopes) = (Self.ada, Self.scopes)
             for (number, principal) in (scopes + [bob]).enumerated() {
-                let number = Int64(number + 1)
-                var commit = PullCommit(
-                    row: try row(number, of: principal, replica: number), replica: .new, now: now)
-                // Equal lines are one entry, of whoever has had it last.
-                if principal == scopes[1] { commit.quarantined = [line] }
-                try await store.commit(commit)
-                _ = try await store.change(alice) {
-                    try TroubleRules.note(
-                        DeviceTrouble(
-                            replica: ReplicaID(rawValue: number), principal: alice, kind: .push, count: 9, since: now,
-                            lastAt: now, code: "x"), in: &$0)
-                }
-                _ = try await store.change(principal) { try QuarantineRules.add([refused], limit: 9, at: now, in: &$0) }
-                _ = try await store.change(principal) {
-                    try JournalRules.begin(JournalOpening(presented: nil, operations: 1, notes: []), at: now, in: &$0)
-                }
+                try await Self.fill(store, principal, number: Int64(number + 1))
             }
-            func check(_ of: Principal?, _ expected: [Principal]) async throws {
+            let inspection = store.inspection
+            for (user, expected) in [(ada, scopes), (scopes[0], [scopes[0]]), (bob, [bob])] {
                 let found = [
-                    try await store.inspection.replicas(of: of, after: nil, limit: 9).map(\.principal),
-                    try await store.inspection.replicasByContact(of: of, after: nil, limit: 9).map(\.principal).sorted {
-                        $0.rawValue < $1.rawValue
-                    },
-                    try await store.inspection.quarantinedPushes(of: of, after: 0, limit: 9).map(\.principal),
-                    try await store.inspection.journals(of: of, after: 0, limit: 9).map(\.principal),
+                    try await inspection.replicas(of: user, after: nil, limit: 9).map(\.principal),
+                    try await inspection.replicasByContact(of: user, after: nil, limit: 9).map(\.principal),
+                    try await inspection.quarantinedPushes(of: user, after: 0, limit: 9).map(\.principal),
+                    try await inspection.journals(of: user, after: 0, limit: 9).map(\.principal),
                 ]
                 for list in found {
                     #expect(list.map(\.rawValue).sorted() == expected.map(\.rawValue).sorted())
                     #expect(list.allSatisfy { one in expected.contains { $0 == one && $0.origin == one.origin } })
                 }
             }
-            try await check(ada, scopes)
-            try await check(scopes[0], [scopes[0]])
-            try await check(bob, [bob])
-            #expect(
-                try await store.inspection.quarantinedLines(of: ada, after: 0, limit: 9).map(\.principal.scope) == [
-                    scopes[1].scope
-                ])
-            #expect(try await store.inspection.quarantinedLines(of: scopes[0], after: 0, limit: 9).isEmpty)
-            #expect(try await store.inspection.principals(beginningWith: "ada0", limit: 9) == [ada])
-            #expect(
-                try await store.inspection.principals(beginningWith: "5c00", limit: 9).map(\.origin) == [
-                    scopes[0].origin
-                ])
+            let lines = try await inspection.quarantinedLines(of: ada, after: 0, limit: 9)
+            #expect(lines.map(\.principal.scope) == [scopes[1].scope])
+            #expect(try await inspection.quarantinedLines(of: scopes[0], after: 0, limit: 9).isEmpty)
+            #expect(try await inspection.principals(beginningWith: "ada0", limit: 9) == [ada])
+            let first = try await inspection.principals(beginningWith: "5c00", limit: 9)
+            #expect(first.map(\.origin) == [scopes[0].origin])
             let rule = StuckRule(repeats: 1, pushes: 1, time: 0)
-            let stuck = try await store.inspection.stuckDevices(by: rule, since: 0, limit: 9)
+            let stuck = try await inspection.stuckDevices(by: rule, since: 0, limit: 9)
             #expect(stuck.allSatisfy { trouble in (scopes + [bob]).contains { $0.origin == trouble.principal.origin } })
             #expect(try await store.commands.scheduleRetries(nil, of: ada, at: now).count == 2)
             // A cursor of one scope is unknown in another.
-            #expect(
-                try await store.read(scopes[1]) {
-                    try ContextRule.context(of: &$0, session: phone, presented: cursor(1))
-                }.row == nil)
+            #expect(try await store.context(1, of: scopes[1]).row == nil)
         }
     }
 }

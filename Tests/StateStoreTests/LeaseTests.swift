@@ -23,9 +23,9 @@ import Testing
             session: phone, presented: try presented.map(cursor))
     }
 
-    private func taken(
-        _ holder: String, in store: Accounts, lifetime: Int64 = day
-    ) async throws -> (lease: Lease, from: String?, distrust: Int64) {
+    private func taken(_ holder: String, in store: Accounts, lifetime: Int64 = day) async throws -> (
+        lease: Lease, from: String?, distrust: Int64
+    ) {
         let answer = try await take(holder, in: store, lifetime: lifetime).lease
         guard case .taken(let lease, let from, let distrust) = answer else { throw StateError.leaseLost }
         return (lease, from?.name, distrust)
@@ -78,11 +78,7 @@ import Testing
     func `of many gateways that ask at once one gets the lease`(backing: StateBacking) async throws {
         try await backing { store in
             let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<8 {
-                    group.addTask {
-                        try await take("g\(number)", in: store).lease.lease != nil
-                    }
-                }
+                for number in 0..<8 { group.addTask { try await take("g\(number)", in: store).lease.lease != nil } }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
             #expect(taken == 1)
@@ -95,8 +91,8 @@ import Testing
     ) async throws {
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
-            try await store.change(bob) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            try await store.setPosition(.at(vector))
+            try await store.setPosition(.at(vector), for: bob)
             let old = try await expired("a", in: store)
             let (context, answer) = try await take("b", in: store, lifetime: 30_000)
             let lease = try #require(answer.lease)
@@ -117,7 +113,7 @@ import Testing
         try await backing { store in
             let vector = CheckpointVector(["AlbumV1": "t"])
             let first = try await taken("a", in: store)
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            try await store.setPosition(.at(vector))
             let second = try await take("a", in: store)
             let lease = try #require(second.lease.lease)
             #expect(lease.fence > first.lease.fence && second.lease == .taken(lease, from: nil, distrust: 0))
@@ -137,7 +133,7 @@ import Testing
             let old = try await expired("a", in: store)
             try await write(under: old) {
                 // Nobody has asked for it yet.
-                try await store.change(alice) { try ReplicaRules.confirm(try cursor(1_000), at: now, in: &$0) }
+                try await store.confirm(1_000)
             }
             let new = try await taken("b", in: store).lease
             let before = try await store.context(1_000)
@@ -153,8 +149,7 @@ import Testing
                 {
                     try ReceiptRules.save(
                         .init(receipt: receipt, digest: "d", expiresAt: now + 1_000), at: now, in: &$0)
-                },
-                { [step] in try JournalRules.advance(step, of: journal, at: now, in: &$0) },
+                }, { [step] in try JournalRules.advance(step, of: journal, at: now, in: &$0) },
                 { try JournalRules.end(JournalEnd(step: JournalStep()), of: journal, at: now, in: &$0) },
                 { try JournalRules.close(journal, with: JournalClosure(), at: now, in: &$0) },
             ]
@@ -170,12 +165,8 @@ import Testing
             }
             #expect(try await store.context(1_000) == before)
             // The operator's commands hold no lease, and the new holder's number is good.
-            try await store.change(alice) {
-                try SessionRules.setPosition(.at(CheckpointVector()), of: phone, at: now, in: &$0)
-            }
-            try await write(under: new) {
-                try await store.commit(PullCommit(row: row, replica: .existing, now: now))
-            }
+            try await store.setPosition(.at(CheckpointVector()))
+            try await write(under: new) { try await store.commit(PullCommit(row: row, replica: .existing, now: now)) }
             #expect(try await store.context(1_001).row != nil)
         }
     }
@@ -189,18 +180,14 @@ import Testing
                 try await write(under: lease, givingBack: true) { try await store.begin(try row(1_000, replica: 2)) }
             }
             #expect(try await refusedBy("b", in: store)?.name == "a")
-            try await write(under: lease, givingBack: true) {
-                try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
-            }
+            try await write(under: lease, givingBack: true) { try await store.dropReceipts() }
             // As long as nobody else has it, what its last holder still has to say is in order.
-            try await write(under: lease) { try await store.change(alice) { try ReceiptRules.drop(in: &$0) } }
+            try await write(under: lease) { try await store.dropReceipts() }
             await #expect(throws: StateError.leaseLost) { try await store.renew(lease, for: 1_000, at: now) }
             let next = try await taken("b", in: store)
             #expect(next.from == nil && next.distrust == 0)
             await #expect(throws: StateError.leaseLost) {
-                try await write(under: lease, givingBack: true) {
-                    try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
-                }
+                try await write(under: lease, givingBack: true) { try await store.dropReceipts() }
             }
             #expect(try await refusedBy("c", in: store)?.name == "b")
         }
@@ -253,13 +240,11 @@ import Testing
             #expect(try await leases() == 0)
             let lease = try await taken("a", in: store).lease
             try await write(under: lease, givingBack: true) {
-                try await store.change(alice) {
-                    try NoteRules.write([PushNote(table: "t", id: "x", state: .seen)], at: now, in: &$0)
-                }
+                try await store.write([PushNote(table: "t", id: "x", state: .seen)])
             }
             #expect(try await leases() == 1)
-            _ = try await store.collect(Retention(now: now + Self.day, seenBefore: now + Self.day))
-            _ = try await store.collect(Retention(now: now + 2 * Self.day, seenBefore: now + 2 * Self.day))
+            try await store.collect(at: now + Self.day, seenBefore: now + Self.day)
+            try await store.collect(at: now + 2 * Self.day, seenBefore: now + 2 * Self.day)
             #expect(try await leases() == 0)
         }
     }
@@ -277,9 +262,7 @@ import Testing
 
 extension LeaseAnswer {
     /// The lease, if it was taken.
-    fileprivate var lease: Lease? {
-        if case .taken(let lease, _, _) = self { lease } else { nil }
-    }
+    fileprivate var lease: Lease? { if case .taken(let lease, _, _) = self { lease } else { nil } }
 }
 
 extension Instant {
@@ -290,6 +273,4 @@ extension Instant {
     }
 }
 
-extension ContinuousClock.Instant {
-    fileprivate static let lease = ContinuousClock.now
-}
+extension ContinuousClock.Instant { fileprivate static let lease = ContinuousClock.now }

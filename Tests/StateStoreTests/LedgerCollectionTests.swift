@@ -20,21 +20,19 @@ import Testing
             for value: Int64 in [200, 300, 400] {
                 try await store.proceed(row(value, parent: value - 100), [UInt8(value / 100): 1])
             }
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
+            try await store.confirm(400)
             // What is not in the base needs no way back, however old it is.
-            #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
+            #expect(try await store.collect(undoBefore: now).isEmpty)
             #expect(try await store.outline(100).isExact)
             try await store.compact(store.outline(400), [400, 300, 200], finished: 400)
-            let collected = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: 301))
-            #expect(collected.undos == 2)
-            #expect(try await !store.outline(100).isExact)
-            #expect(try await !store.outline(200).isExact)
-            #expect(try await store.outline(300).isExact)
+            #expect(try await store.collect(undoBefore: 301).undos == 2)
+            for (value, isExact) in [(100, false), (200, false), (300, true)] as [(Int64, Bool)] {
+                #expect(try await store.outline(value).isExact == isExact)
+            }
             #expect(try await store.view(300) == [1: 1, 2: 1, 3: 1])
             #expect(try await store.view(100).keys.contains(1))
-            #expect(
-                try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.horizon) == [try cursor(300)])
-            _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
+            #expect(try await store.replica().horizon == cursor(300))
+            try await store.collect(undoBefore: now)
             #expect(try await !store.outline(300).isExact)
             #expect(try await store.outline(400).isExact)
         }
@@ -43,12 +41,12 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a compaction under way keeps its ways back`(backing: StateBacking) async throws {
         try await backing { store in
-            try await store.begin(row(100), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
+            try await store.begin(row(100), ones(1...20))
             try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
+            try await store.confirm(200)
             let before = try await store.view(100)
             #expect(try await !store.compact(store.outline(200), [200], finished: 200, steps: 1))
-            #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).undos == 0)
+            #expect(try await store.collect(undoBefore: now).undos == 0)
             #expect(try await store.view(100) == before)
             #expect(try await store.outline(200).isExact)
         }
@@ -58,22 +56,18 @@ import Testing
     func `layers of cursors that never came back go after the rewind`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100), [1: 1])
-            try await store.proceed(row(200, parent: 100), [2: 2])
-            try await store.proceed(row(201, parent: 100), [2: 2])
-            try await store.proceed(row(202, parent: 100), [3: 3])
+            for (value, entries) in [(200, [2: 2]), (201, [2: 2]), (202, [3: 3])] as [(Int64, Entries)] {
+                try await store.proceed(row(value, parent: 100), entries)
+            }
             // As long as the replica has not gone on, any of them may come back.
-            #expect(try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now)).isEmpty)
+            #expect(try await store.collect(undoBefore: now).isEmpty)
             try await store.proceed(row(300, parent: 202), [4: 4])
-            let bytes = try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes)
-            let collected = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
-            #expect(collected.siblings == 2)
-            #expect(try await !store.outline(200).isExact)
-            #expect(try await !store.outline(201).isExact)
+            let bytes = try await store.replica().ledgerBytes
+            #expect(try await store.collect(undoBefore: now).siblings == 2)
+            for value: Int64 in [200, 201] { #expect(try await !store.outline(value).isExact) }
             #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
             #expect(try await store.outline(300).isExact)
-            #expect(
-                try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.ledgerBytes)
-                    == bytes.map { $0 - 4 })
+            #expect(try await store.replica().ledgerBytes == bytes - 4)
         }
     }
 
@@ -81,35 +75,31 @@ import Testing
     func `a pull that is under way can read its layers for an hour after they have gone`(
         backing: StateBacking
     ) async throws {
-        var limits = StateLimits()
-        limits.inlineBytes = 0
-        try await backing(limits) { store in
+        try await backing(.with { $0.inlineBytes = 0 }) { store in
             try await store.begin(row(100), [1: 1])
             try await store.proceed(row(200, parent: 100), [2: 2])
             try await store.proceed(row(201, parent: 100), [3: 3])
             let read = try await store.outline(200)
             try await store.proceed(row(300, parent: 201), [4: 4])
-            _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: now))
+            try await store.collect(undoBefore: now)
             #expect(try await store.view(read) == [1: 1, 2: 2])
-            #expect(try await store.collect(Retention(now: now + Self.hour, seenBefore: 0)).chunks == 0)
-            #expect(try await store.collect(Retention(now: now + Self.hour + 1, seenBefore: 0)).chunks > 0)
+            #expect(try await store.collect(at: now + Self.hour).chunks == 0)
+            #expect(try await store.collect(at: now + Self.hour + 1).chunks > 0)
             #expect(try await store.view(read) == [1: 1])
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `what was staged and never named goes after an hour, in steps`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.collectBatch = 3
-        try await backing(limits) { store in
-            let chunks = TestLedger.chunks(Entries(uniqueKeysWithValues: (1...40).map { ($0, 1) }))
+        try await backing(.with { $0.collectBatch = 3 }) { store in
+            let chunks = TestLedger.chunks(ones(1...40))
             let forgotten = try await store.stageLayer(at: now)
             try await store.stage(chunks, in: forgotten)
             let current = try await store.stageLayer(at: now + Self.hour)
             try await store.stage(chunks, in: current)
-            #expect(try await store.collect(Retention(now: now + Self.hour, seenBefore: 0)).isEmpty)
+            #expect(try await store.collect(at: now + Self.hour).isEmpty)
             // Ten chunks and the layer.
-            #expect(try await store.collect(Retention(now: now + Self.hour + 1, seenBefore: 0)).chunks == 11)
+            #expect(try await store.collect(at: now + Self.hour + 1).chunks == 11)
             try await store.stage([], in: current)
             await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: forgotten) }
         }
@@ -122,13 +112,13 @@ import Testing
             for value: Int64 in [200, 300, 400] {
                 try await store.proceed(row(value, parent: value - 100), value == 300 ? [:] : [2: UInt8(value / 100)])
             }
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
-            #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 1)
+            try await store.confirm(400)
+            #expect(try await store.collect(supersededBefore: now).cursors == 1)
             #expect(try await store.context(300).row == nil)
             #expect(try await store.outline(400).isExact)
             #expect(try await store.view(400) == [1: 1, 2: 4])
             try await store.compact(store.outline(400), [400, 200], finished: 400)
-            #expect(try await store.collect(Retention(now: now, seenBefore: 0, supersededBefore: now)).cursors == 2)
+            #expect(try await store.collect(supersededBefore: now).cursors == 2)
             #expect(try await store.view(400) == [1: 1, 2: 4])
         }
     }
@@ -143,59 +133,44 @@ import Testing
                 row.noted = count
                 return row
             }
-            func left(undoBefore: Instant) async throws -> [Int64] {
-                _ = try await store.collect(Retention(now: now, seenBefore: 0, undoBefore: undoBefore))
-                return try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.map(
-                    \.sequence)
+            func left(seenBefore: Instant = 0, undoBefore: Instant = 0) async throws -> [Int64] {
+                try await store.collect(seenBefore: seenBefore, undoBefore: undoBefore)
+                return try await store.notes().map(\.sequence)
             }
             try await store.begin(noted(100, replica: 1, 0), [1: 1])
-            for id in 1...6 {
-                try await store.change(alice) {
-                    try NoteRules.write(
-                        [PushNote(table: "t", id: "\(id)", state: .held)], at: Instant(milliseconds: Int64(id) * 1_000),
-                        in: &$0)
-                }
+            for id: Int64 in 1...6 {
+                let note = PushNote(table: "t", id: "\(id)", state: .held)
+                try await store.write([note], at: Instant(milliseconds: id * 1_000))
             }
             try await store.proceed(noted(200, replica: 1, parent: 100, 4), [2: 2])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
+            try await store.confirm(200)
             // Cursor 100 has seen none, and its ledger is exact.
             #expect(try await left(undoBefore: now) == [1, 2, 3, 4, 5, 6])
             try await store.compact(store.outline(200), [200], finished: 200)
             #expect(try await left(undoBefore: 3_500) == [4, 5, 6])
             try await store.begin(noted(300, replica: 2, 3), [1: 1])
             #expect(try await left(undoBefore: now) == [4, 5, 6])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(300), at: now, in: &$0) }
             try await store.proceed(noted(400, replica: 2, parent: 300, 6), [2: 2])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(400), at: now, in: &$0) }
+            try await store.confirm(400)
             try await store.compact(store.outline(400), [400], finished: 400)
             #expect(try await left(undoBefore: now) == [5, 6])
-            _ = try await store.collect(Retention(now: now, seenBefore: 5_500))
-            #expect(
-                try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.map(\.sequence) == [
-                    6
-                ])
+            #expect(try await left(seenBefore: 5_500) == [6])
         }
     }
 
     @Test func `first pulls in a loop leave only the ledgers of the last few`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
-            try await withSQLite(path, options: .with { $0.limits.inlineBytes = 0 }) { store in
-                for number: Int64 in 1...40 {
-                    try await store.begin(
-                        row(100 + number, replica: number), Entries(uniqueKeysWithValues: (1...20).map { ($0, 1) }))
-                }
-                let stored = try sqlite(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk") }
-                #expect(stored == 8 * 5)
-                #expect(try await store.view(140).count == 20)
-                // Others of the same user that have come back lose nothing.
-                try await store.proceed(row(200, replica: 40, parent: 140), [21: 1])
-                try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
-                for number: Int64 in 41...60 { try await store.begin(row(200 + number, replica: number), [1: 1]) }
-                #expect(try await store.view(200).count == 21)
-                _ = try await store.collect(Retention(now: now, seenBefore: 0))
-                #expect(try await store.view(260).count == 1)
-            }
+        try await withSQLite(options: .with { $0.limits.inlineBytes = 0 }) { store in
+            for number: Int64 in 1...40 { try await store.begin(row(100 + number, replica: number), ones(1...20)) }
+            let stored = try sqlite(store.location) { try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk") }
+            #expect(stored == 8 * 5)
+            #expect(try await store.view(140).count == 20)
+            // Others of the same user that have come back lose nothing.
+            try await store.proceed(row(200, replica: 40, parent: 140), [21: 1])
+            try await store.confirm(200)
+            for number: Int64 in 41...60 { try await store.begin(row(200 + number, replica: number), [1: 1]) }
+            #expect(try await store.view(200).count == 21)
+            try await store.collect()
+            #expect(try await store.view(260).count == 1)
         }
     }
 }

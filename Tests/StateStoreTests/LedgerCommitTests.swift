@@ -23,7 +23,7 @@ import Testing
             #expect(try await store.outline(100).base?.id == layer)
             #expect(try await store.view(100) == entries)
             #expect(try await store.context(100).held == [TestLedger.table: 50])
-            let ledger = try await store.inspection.replicas(of: nil, after: nil, limit: 1).first?.ledger
+            let ledger = try await store.replicas().first?.ledger
             #expect(ledger == TestLedger.count(entries))
             let again = PullCommit(row: try row(200, replica: 2), replica: .new, now: now, ledger: staged)
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(again) }
@@ -55,8 +55,8 @@ import Testing
             #expect(try await holding(255, "users") == chunks[5])
             #expect(try await holding(10, "other") == nil)
             func after(_ first: IDHash?, _ limit: Int) async throws -> [LedgerChunk] {
-                try await store.chunkReader.chunks(after: first, in: TestLedger.table, of: base, limit: limit)
-                    .map(\.chunk)
+                try await store.chunkReader.chunks(after: first, in: TestLedger.table, of: base, limit: limit).map(
+                    \.chunk)
             }
             #expect(try await after(nil, 100) == Array(chunks[..<5]))
             #expect(try await after(chunks[1].first, 2) == Array(chunks[2..<4]))
@@ -100,7 +100,7 @@ import Testing
         try await backing { store in
             try await store.begin(row(100), [1: 1])
             try await store.proceed(row(200, parent: 100), [2: 2])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
+            try await store.confirm(200)
             let read = try await store.outline(200)
             func pull(_ value: Int64, _ version: Int?, fork: Bool = false) throws -> PullCommit {
                 PullCommit(
@@ -129,9 +129,9 @@ import Testing
         try await backing { store in
             try await store.begin(row(100), [1: 1])
             try await store.proceed(row(200, parent: 100), [2: 2])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(200), at: now, in: &$0) }
+            try await store.confirm(200)
             try await store.begin(row(300, replica: 2), [3: 3])
-            let read = try await store.read(alice) { try ReplicaRules.ledgers(of: &$0) }
+            let read = try await store.ledgers()
             #expect(read.count == 2)
             func pull(_ value: Int64, _ read: [LedgerOutline]) throws -> PullCommit {
                 PullCommit(
@@ -141,12 +141,12 @@ import Testing
             try await store.commit(pull(400, read))
             try await store.compact(store.outline(200), [200], finished: 200)
             // What was compacted can be read to the end, although it is of no use.
-            _ = try await store.collect(Retention(now: now, seenBefore: 0))
+            try await store.collect()
             #expect(try await store.view(read[0])[2] == 2)
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(500, read)) }
-            try await store.commit(pull(500, store.read(alice) { try ReplicaRules.ledgers(of: &$0) }))
-            let again = try await store.read(alice) { try ReplicaRules.ledgers(of: &$0) }
-            #expect(try await store.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 2), at: now, in: &$0) })
+            try await store.commit(pull(500, store.ledgers()))
+            let again = try await store.ledgers()
+            #expect(try await store.forget(2))
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull(600, again)) }
         }
     }
@@ -155,12 +155,12 @@ import Testing
     func `leave for deletions is for what was held back until then`(backing: StateBacking) async throws {
         try await backing { store in
             try await store.begin(row(100), [1: 1])
-            try await store.change(alice) { try ReplicaRules.confirm(cursor(100), at: now, in: &$0) }
+            try await store.confirm(100)
             #expect(try await store.context(100).acceptedAt == 0)
             try await store.change(alice) { try ReplicaRules.acceptDeletions(of: Self.replica, at: now, in: &$0) }
             #expect(try await store.context(100).acceptedAt == now)
             try await store.change(alice) { try ReplicaRules.acceptDeletions(of: Self.replica, at: now - 1, in: &$0) }
-            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.acceptedAt) == [now])
+            #expect(try await store.replica().acceptedAt == now)
             var next = try row(200, parent: 100)
             next.comparisons = [
                 "A": FullComparison(doneAt: 1, triedAt: now + 5, mapping: "m", blockedAt: now),
@@ -168,31 +168,27 @@ import Testing
                 "C": FullComparison(doneAt: 1, triedAt: now - 1, mapping: "m"),
             ]
             try await store.proceed(next, [2: 2])
-            let replica = try #require(try await store.inspection.replicas(of: nil, after: nil, limit: 1).first)
+            let replica = try #require(try await store.replicas().first)
             #expect(replica.released == ["A"] && replica.blocked == ["B"])
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `the operator may ask for a comparison and have a replica forgotten`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.inlineBytes = 0
-        try await backing(limits) { store in
+        try await backing(.with { $0.inlineBytes = 0 }) { store in
             try await store.begin(row(100), [1: 1])
             #expect(try await store.context(100).resyncAt == 0)
-            try await store.change(alice) { try ReplicaRules.resync(Self.replica, at: now, in: &$0) }
-            try await store.change(alice) { try ReplicaRules.resync(Self.replica, at: now - 1, in: &$0) }
+            try await store.resync()
+            try await store.resync(at: now - 1)
             #expect(try await store.context(100).resyncAt == now)
-            #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 1).map(\.resyncAt) == [now])
+            #expect(try await store.replica().resyncAt == now)
             let outline = try await store.outline(100)
-            #expect(try await store.change(alice) { try ReplicaRules.forget(Self.replica, at: now, in: &$0) })
-            #expect(try await !store.change(alice) { try ReplicaRules.forget(Self.replica, at: now, in: &$0) })
+            #expect(try await store.forget())
+            #expect(try await !store.forget())
             #expect(try await store.context(100).row == nil)
             #expect(try await !store.context(100).hasLedgers)
             let unknown = StateError.replicaUnknown(Self.replica)
-            await #expect(throws: unknown) {
-                try await store.change(alice) { try ReplicaRules.resync(Self.replica, at: now, in: &$0) }
-            }
+            await #expect(throws: unknown) { try await store.resync() }
             await #expect(throws: unknown) {
                 try await store.change(alice) { try ReplicaRules.acceptDeletions(of: Self.replica, at: now, in: &$0) }
             }
@@ -203,13 +199,13 @@ import Testing
                 }
             }
             // A pull that is under way reads on, and finds the replica gone when it commits.
-            #expect(try await store.collect(Retention(now: now, seenBefore: 0)).chunks == 0)
+            #expect(try await store.collect().chunks == 0)
             #expect(try await store.view(outline) == [1: 1])
             let pull = PullCommit(
                 row: try row(200, replica: 2), replica: .new, now: now, ledger: TestLedger.commit([1: 1]),
                 ledgersRead: [Self.replica: outline.version])
             await #expect(throws: StateError.ledgerChanged) { try await store.commit(pull) }
-            #expect(try await store.collect(Retention(now: now + 3_600_001, seenBefore: 0)).chunks > 0)
+            #expect(try await store.collect(at: now + 3_600_001).chunks > 0)
             #expect(try await store.view(outline).isEmpty)
         }
     }
@@ -232,7 +228,7 @@ import Testing
             var third = try row(300, parent: 200)
             third.comparisons = first.comparisons
             try await store.proceed(third)
-            let replica = try #require(try await store.inspection.replicas(of: nil, after: nil, limit: 1).first)
+            let replica = try #require(try await store.replicas().first)
             #expect(replica.comparisons == first.comparisons)
             #expect(replica.blocked == ["Ünï"])
         }
@@ -240,10 +236,11 @@ import Testing
 
     @Test(arguments: StateBacking.all)
     func `chunks that no store can hold are refused`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.chunkBytes = 100
-        limits.comparisonBytes = 100
-        try await backing(limits) { store in
+        try await backing(
+            .with {
+                $0.chunkBytes = 100; $0.comparisonBytes = 100
+            }
+        ) { store in
             func refused(_ error: StateError, _ chunk: LedgerChunk) async throws {
                 let pull = PullCommit(row: try row(100), replica: .new, now: now, ledger: .chunks([chunk], counts: [:]))
                 await #expect(throws: error) { try await store.commit(pull) }

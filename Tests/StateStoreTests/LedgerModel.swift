@@ -52,8 +52,7 @@ struct LedgerModel {
     private mutating func presentable() -> Int64? {
         guard let replica = Set(nodes.values.map(\.replica)).sorted().randomElement(using: &random) else { return nil }
         let going = nodes.filter { cursor, node in
-            node.replica == replica
-                && (tips[replica] == nil || cursor == tips[replica] || node.parent == tips[replica])
+            node.replica == replica && (tips[replica] == nil || cursor == tips[replica] || node.parent == tips[replica])
         }.keys.sorted()
         return Bool.random(using: &random) ? going.last : going.randomElement(using: &random)
     }
@@ -76,7 +75,7 @@ struct LedgerModel {
         let context = try await store.context(presented)
         // Without an outline its row was collected.
         guard let outline = context.ledger else { return }
-        try await store.change(alice) { try ReplicaRules.confirm(cursor(presented), at: now, in: &$0) }
+        try await store.confirm(presented)
         var node = Node(replica: old.replica, parent: presented, truth: old.truth.merging(changes) { $1 })
         if context.isFork {
             node.replica = newest

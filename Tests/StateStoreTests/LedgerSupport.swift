@@ -9,6 +9,9 @@ import Testing
 /// Entries of a test: a number for each id; 0 in an undo says that the id was not there.
 typealias Entries = [UInt8: UInt8]
 
+/// Entries of these ids, all of the same number.
+func ones(_ ids: ClosedRange<UInt8>) -> Entries { Entries(uniqueKeysWithValues: ids.map { ($0, 1) }) }
+
 /// The ledger's structure in small: chunks of at most four entries, in the order of the ids.
 enum TestLedger {
     static let table = "tasks"
@@ -52,9 +55,7 @@ extension Accounts {
 
     /// A later pull, which presents the parent first.
     func proceed(_ row: CursorRow, _ ledger: LedgerCommit) async throws {
-        if let parent = row.parent {
-            try await change(row.principal) { try ReplicaRules.confirm(parent, at: now, in: &$0) }
-        }
+        if let parent = row.parent { try await confirm(parent.rawValue, of: row.principal) }
         try await commit(PullCommit(row: row, replica: .existing, now: now, ledger: ledger))
     }
 

@@ -14,21 +14,16 @@ import Testing
 @testable import PostgresState
 
 /// What callers are told when PostgreSQL fails, and what has happened then.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
-struct PostgresOutageTests {
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed")) struct PostgresOutageTests {
     private func error(_ body: () async throws -> Void) async throws -> StateError? {
         do {
             try await body()
             return nil
-        } catch let error as StateError {
-            return error
-        }
+        } catch let error as StateError { return error }
     }
 
     /// Opens a store through a proxy.
-    private func withProxy(
-        _ body: (Accounts, ServerProxy) async throws -> Void
-    ) async throws {
+    private func withProxy(_ body: (Accounts, ServerProxy) async throws -> Void) async throws {
         let server = try await PostgresServer.shared()
         try await ServerProxy.with(to: server.port) { proxy in
             var options = try await postgresOptions { $0.connections.maximumConnections = 1 }
@@ -39,21 +34,17 @@ struct PostgresOutageTests {
         }
     }
 
-    @Test func `a connection that is lost before its COMMIT arrives is replaced, and nothing was written`()
-        async throws
+    @Test func `a connection that is lost before its COMMIT arrives is replaced, and nothing was written`() async throws
     {
         try await withProxy { store, proxy in
             let connections = proxy.state.withLockedValue(\.connections)
             proxy.state.withLockedValue { $0.loss = .before }
-            let error = try await error {
-                _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) }
-            }
+            let error = try await error { try await store.raiseGeneration() }
             proxy.state.withLockedValue { $0.loss = nil }
             // The statements and the COMMIT are one message: from here it is unknown which of them have arrived.
             #expect(error == .outcomeUnknown)
             #expect(try await store.context().session.generation == 0)
-            #expect(
-                try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) } == 1)
+            #expect(try await store.raiseGeneration() == 1)
             #expect(proxy.state.withLockedValue(\.connections) > connections)
         }
     }

@@ -11,12 +11,10 @@ import Testing
 @testable import PostgresState
 
 /// Databases whose state has another form.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
-struct PostgresSchemaTests {
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed")) struct PostgresSchemaTests {
     /// A state that says that it has another form, and the oldest form that may use it.
     @Test(arguments: [
-        (PostgresSchema.version - 1, PostgresSchema.version - 1, "state.outdated"),
-        (1, 1, "state.outdated"),
+        (PostgresSchema.version - 1, PostgresSchema.version - 1, "state.outdated"), (1, 1, "state.outdated"),
         (PostgresSchema.version + 1, PostgresSchema.version + 1, "state.schema_newer"),
         (PostgresSchema.version + 1, PostgresSchema.version, nil),
     ])
@@ -26,10 +24,9 @@ struct PostgresSchemaTests {
         let options = try await postgresOptions()
         try await withPostgres(options) { try await $0.begin(row(1)) }
         try await sql(
-            options,
-            PostgresStatement("UPDATE meta SET value = $1 WHERE key = 'version'", [.integer(Int64(version))]),
-            PostgresStatement(
-                "UPDATE meta SET value = $1 WHERE key = 'compatible_from'", [.integer(Int64(compatible))]))
+            options, PostgresStatement("UPDATE meta SET value = $1 WHERE key = 'version'", [.integer(Int64(version))]),
+            PostgresStatement("UPDATE meta SET value = $1 WHERE key = 'compatible_from'", [.integer(Int64(compatible))])
+        )
         let logger = Logger(label: "test")
         let uses: [@Sendable () async throws -> Void] = [
             { try await withPostgres(options) { _ in } },
@@ -42,9 +39,7 @@ struct PostgresSchemaTests {
             do {
                 try await use()
                 #expect(code == nil)
-            } catch let error as StateError {
-                #expect(error.code == code)
-            }
+            } catch let error as StateError { #expect(error.code == code) }
         }
         let left = try await sql(options, PostgresStatement("SELECT count(*) FROM replica"))
         #expect(try left[0].rows[0].integer(0) == 1)

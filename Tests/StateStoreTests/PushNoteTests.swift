@@ -8,51 +8,35 @@ import SyncModel
 import Testing
 
 @Suite struct PushNoteTests {
+    private static func note(_ id: String, _ state: PushNote.State = .held, table: String = "a") -> PushNote {
+        PushNote(table: table, id: id, state: state)
+    }
+
     @Test(arguments: StateBacking.all)
     func `notes are numbered for their principal and each record has its last one`(backing: StateBacking) async throws {
         try await backing { store in
-            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.isEmpty)
+            #expect(try await store.notes().isEmpty)
             #expect(try await store.context().sequence == 0)
-            let first = [
-                PushNote(
-                    table: "a", id: "1", state: .seen, sequence: 99, links: [.max, 0, 0x0102_0304_0506_0708],
-                    shape: .max),
-                PushNote(table: "b", id: "1", state: .seen),
-            ]
-            try await store.change(alice) { try NoteRules.write(first, at: now, in: &$0) }
-            try await store.change(bob) {
-                try NoteRules.write([PushNote(table: "a", id: "2", state: .gone)], at: now, in: &$0)
-            }
-            var expected = first
-            expected[0].sequence = 1
-            expected[1].sequence = 2
-            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) } == expected)
-            try await store.change(alice) {
-                try NoteRules.write(
-                    [PushNote(table: "b", id: "1", state: .held), PushNote(table: "a", id: "1", state: .gone)], at: now,
-                    in: &$0)
-            }
-            let last = try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }
-            #expect(last.map(\.state) == [.held, .gone])
-            #expect(last.map(\.sequence) == [3, 4])
+            var first = [Self.note("1", .seen), Self.note("1", .seen, table: "b")]
+            (first[0].sequence, first[0].shape) = (99, .max)
+            first[0].links = [.max, 0, 0x0102_0304_0506_0708]
+            try await store.write(first)
+            try await store.write([Self.note("2", .gone)], of: bob)
+            (first[0].sequence, first[1].sequence) = (1, 2)
+            #expect(try await store.notes() == first)
+            try await store.write([Self.note("1", .held, table: "b"), Self.note("1", .gone)])
+            let last = try await store.notes()
+            #expect(last.map(\.state) == [.held, .gone] && last.map(\.sequence) == [3, 4])
             // A deletion names no links: those that were known still tell what its record went with.
-            #expect(last.map(\.links) == [[], first[0].links])
-            #expect(last.map(\.shape) == [0, .max])
-            #expect(try await store.read(alice) { try NoteRules.notes(after: 3, limit: 100, of: &$0) } == [last[1]])
-            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: 1, of: &$0) } == [last[1]])
-            #expect(try await store.read(alice) { try NoteRules.notes(after: 0, limit: -1, of: &$0) }.isEmpty)
-            for (sequence, limit, hasMore) in [(0, 2, false), (0, 1, true), (3, 1, false), (3, 0, true), (4, 0, false)]
-            {
-                #expect(
-                    try await store.read(alice) {
-                        try NoteRules.notes(after: Int64(sequence), limit: limit + 1, of: &$0).count > limit
-                    } == hasMore)
+            #expect(last.map(\.links) == [[], first[0].links] && last.map(\.shape) == [0, .max])
+            for (after, limit, count) in [(3, 100, 1), (0, 1, 1), (3, 2, 1), (0, 3, 2), (0, -1, 0), (4, 100, 0)] {
+                #expect(try await store.notes(after: Int64(after), limit: limit) == last.suffix(count))
             }
-            #expect(try await store.read(alice) { try NoteRules.notes(after: 4, limit: 100, of: &$0) }.isEmpty)
             #expect(try await store.context().sequence == 4)
             #expect(try await store.context(of: bob).sequence == 1)
-            try await store.change(Principal(rawValue: "new")) { try NoteRules.write([], at: now, in: &$0) }
-            #expect(try await store.context(of: Principal(rawValue: "new")) == StoredPullContext())
+            let new = Principal(rawValue: "new")
+            try await store.write([], of: new)
+            #expect(try await store.context(of: new) == StoredPullContext())
         }
     }
 
@@ -61,21 +45,18 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            func note(_ state: PushNote.State) async throws {
-                try await store.change(alice) {
-                    try NoteRules.write([PushNote(table: "a", id: "1", state: state)], at: now, in: &$0)
-                }
+            func note(_ states: PushNote.State...) async throws {
+                for state in states { try await store.write([Self.note("1", state)]) }
             }
             func state(after sequence: Int64) async throws -> PushNote.State? {
-                try await store.read(alice) { try NoteRules.notes(after: sequence, limit: 9, of: &$0) }.first?.state
+                try await store.notes(after: sequence).first?.state
             }
-            for state: PushNote.State in [.seen, .refused] { try await note(state) }
+            try await note(.seen, .refused)
             #expect(try await state(after: 0) == .refused)
             // Another push is under way: who knows what comes of it.
             try await note(.seen)
             #expect(try await state(after: 0) == .seen)
-            try await note(.held)
-            for state: PushNote.State in [.seen, .refused] { try await note(state) }
+            try await note(.held, .seen, .refused)
             #expect(try await state(after: 3) == .held)
             #expect(try await state(after: 4) == .refused)
             try await note(.seen)
@@ -87,12 +68,8 @@ import Testing
     func `of notes of which one cannot be kept none is`(backing: StateBacking) async throws {
         try await backing { store in
             let ids = ["\u{0}", "", "a b", String(repeating: "x", count: 256)]
-            let bad = ids.map { PushNote(table: "a", id: $0, state: .held) }
-            for bad in bad + [PushNote(table: "", id: "1", state: .held)] {
-                let notes = [PushNote(table: "a", id: "1", state: .held), bad]
-                await #expect(throws: StateError.self) {
-                    try await store.change(alice) { try NoteRules.write(notes, at: now, in: &$0) }
-                }
+            for bad in ids.map({ Self.note($0) }) + [Self.note("1", table: "")] {
+                await #expect(throws: StateError.self) { try await store.write([Self.note("1"), bad]) }
             }
             let context = try await store.context()
             #expect(context == StoredPullContext())
@@ -102,18 +79,11 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `numbers go on after notes were collected`(backing: StateBacking) async throws {
         try await backing { store in
-            try await store.change(alice) {
-                try NoteRules.write([PushNote(table: "a", id: "1", state: .held)], at: 5, in: &$0)
-            }
-            try await store.begin(row(100), at: now)
-            #expect(try await store.collect(Retention(now: now, seenBefore: 6)).notes == 1)
-            try await store.change(alice) {
-                try NoteRules.write([PushNote(table: "a", id: "2", state: .held)], at: now, in: &$0)
-            }
-            #expect(
-                try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.map(\.sequence) == [
-                    2
-                ])
+            try await store.write([Self.note("1")], at: 5)
+            try await store.begin(row(100))
+            #expect(try await store.collect(seenBefore: 6).notes == 1)
+            try await store.write([Self.note("2")])
+            #expect(try await store.notes().map(\.sequence) == [2])
         }
     }
 
@@ -121,9 +91,8 @@ import Testing
     func `what is known of a record is not forgotten because it is sent again`(backing: StateBacking) async throws {
         try await backing { store in
             func note(_ state: PushNote.State, _ links: [UInt64] = [], shape: UInt32 = 0) async throws -> PushNote? {
-                let note = PushNote(table: "a", id: "1", state: state, links: links, shape: shape)
-                try await store.change(alice) { try NoteRules.write([note], at: now, in: &$0) }
-                return try await store.read(alice) { try NoteRules.notes(after: 0, limit: 100, of: &$0) }.last
+                try await store.write([PushNote(table: "a", id: "1", state: state, links: links, shape: shape)])
+                return try await store.notes().last
             }
             #expect(try await note(.seen, [1], shape: 5)?.state == .seen)
             #expect(try await note(.held, [2], shape: 5)?.state == .held)
@@ -141,27 +110,21 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            func note(_ ids: [Int], _ state: PushNote.State) async throws {
-                try await store.change(alice) {
-                    try NoteRules.write(ids.map { PushNote(table: "a", id: "\($0)", state: state) }, at: now, in: &$0)
-                }
+            func note(_ ids: ClosedRange<Int>, _ state: PushNote.State) async throws {
+                try await store.write(ids.map { Self.note("\($0)", state) })
             }
-            func notes() async throws -> [String] {
-                try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }.map {
-                    "\($0.id) \($0.state)"
-                }.sorted()
-            }
+            func notes() async throws -> [String] { try await store.notes().map { "\($0.id) \($0.state)" }.sorted() }
             #expect(try await store.beginNotes(of: alice) == 0)
             // Of an earlier push: one whose outcome is unknown, one that was taken, one that was refused and quarantined.
-            try await note([1, 2, 3], .seen)
-            try await note([2], .held)
-            try await note([3], .refused)
+            try await note(1...3, .seen)
+            try await note(2...2, .held)
+            try await note(3...3, .refused)
             let sequence = try await store.beginNotes(of: alice)
             #expect(sequence == 5)
-            try await note(Array(1...5_000), .seen)
-            try await note([4], .held)
-            try await note([5], .gone)
-            try await note([6], .refused)
+            try await note(1...5_000, .seen)
+            try await note(4...4, .held)
+            try await note(5...5, .gone)
+            try await note(6...6, .refused)
             try await store.dropNotes(of: alice, after: sequence)
             #expect(try await notes() == ["1 seen", "2 held", "3 seen", "4 held", "5 gone", "6 refused"])
             // What a push has noted that was never ended stays: what became of it is unknown.
@@ -172,26 +135,14 @@ import Testing
     }
 
     @Test func `of a principal's notes only the newest stay when the next push begins`() async throws {
-        try await withTemporaryDirectory { directory in
-            try await withSQLite("\(directory)/state.db", options: .with { $0.limits.notesPerPrincipal = 100 }) {
-                store in
-                for owner in [alice, bob] {
-                    let notes = (0..<3_000).map { PushNote(table: "a", id: "\($0)", state: .held) }
-                    try await store.change(owner) { try NoteRules.write(notes, at: now, in: &$0) }
-                }
-                #expect(try await store.beginNotes(of: alice) == 3_000)
-                let kept = try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }
-                #expect(kept.map(\.sequence) == Array(2_901...3_000))
-                #expect(
-                    try await store.read(bob) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }.count == 3_000)
-                // A push that runs is not disturbed, however large.
-                try await store.change(alice) {
-                    try NoteRules.write(
-                        (0..<300).map { PushNote(table: "b", id: "\($0)", state: .seen) }, at: now, in: &$0)
-                }
-                #expect(
-                    try await store.read(alice) { try NoteRules.notes(after: 0, limit: 9_999, of: &$0) }.count == 400)
-            }
+        try await withSQLite(options: .with { $0.limits.notesPerPrincipal = 100 }) { store in
+            for owner in [alice, bob] { try await store.write((0..<3_000).map { Self.note("\($0)") }, of: owner) }
+            #expect(try await store.beginNotes(of: alice) == 3_000)
+            #expect(try await store.notes().map(\.sequence) == Array(2_901...3_000))
+            #expect(try await store.notes(of: bob).count == 3_000)
+            // A push that runs is not disturbed, however large.
+            try await store.write((0..<300).map { Self.note("\($0)", .seen, table: "b") })
+            #expect(try await store.notes().count == 400)
         }
     }
 

@@ -10,46 +10,40 @@ import Testing
 /// Pushed records that the backend has refused.
 @Suite struct PushQuarantineTests {
     private static func push(
-        _ id: String, _ kind: OperationKind = .create, _ body: String = "{}", table: String = "tasks",
+        _ id: String, _ kind: OperationKind = .create, _ body: String = "{}",
         reason: QuarantinedOperation.Reason = QuarantinedOperation.Reason(
             code: "push.rejected", status: 422, message: "no")
     ) -> QuarantinedOperation {
-        QuarantinedOperation(
-            key: PushedRecordKey(table: table, id: id), kind: kind, body: kind == .delete ? [] : Array(body.utf8),
-            reason: reason)
+        QuarantinedOperation(key: key(id), kind: kind, body: kind == .delete ? [] : Array(body.utf8), reason: reason)
     }
+
+    private static func key(_ id: String) -> PushedRecordKey { PushedRecordKey(table: "tasks", id: id) }
 
     @Test(arguments: StateBacking.all)
     func `a record is kept as it was sent, and a later push of it takes its place`(backing: StateBacking) async throws {
         try await backing { store in
+            let first = Self.push("a", .update, #"{"id":"a","x":1}"#)
             let bare = Self.push("b", .delete, reason: QuarantinedOperation.Reason(code: "push.rejected"))
-            let ids = try await store.change(alice) {
-                try QuarantineRules.add(
-                    [Self.push("a", .update, #"{"id":"a","x":1}"#), bare], limit: 9, at: now, in: &$0)
-            }
+            let ids = try await store.quarantine([first, bare])
             #expect(ids.count == 2 && ids[0] < ids[1])
             _ = try await store.mark([ids[0]], at: now + 1)
-            let marked = try #require(
-                try await store.read(alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.first)
             #expect(
-                marked
-                    == QuarantinedPush(
-                        id: ids[0], principal: alice, push: Self.push("a", .update, #"{"id":"a","x":1}"#), count: 1,
-                        firstAt: now, lastAt: now, markedAt: now + 1))
-            #expect(try await store.read(bob) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.isEmpty)
+                try await store.scheduled() == [
+                    QuarantinedPush(
+                        id: ids[0], principal: alice, push: first, count: 1, firstAt: now, lastAt: now,
+                        markedAt: now + 1)
+                ])
+            #expect(try await store.scheduled(of: bob).isEmpty)
             #expect(try await store.context(of: alice).unfinished.hasScheduledRetries)
             #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
 
-            let again = try await store.change(alice) {
-                try QuarantineRules.add([Self.push("a", .update, #"{"id":"a","x":2}"#)], limit: 9, at: now + 5, in: &$0)
-            }
-            #expect(again == [ids[0]])
-            #expect(try await store.read(alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.isEmpty)
-            let kinds = try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }
-            #expect(kinds == [bare.key: .delete, PushedRecordKey(table: "tasks", id: "a"): .update])
+            let second = Self.push("a", .update, #"{"id":"a","x":2}"#)
+            #expect(try await store.quarantine([second], at: now + 5) == [ids[0]])
+            #expect(try await store.scheduled().isEmpty)
+            #expect(try await store.kinds() == [bare.key: .delete, first.key: .update])
             _ = try await store.mark(nil, of: alice, at: now + 6)
-            let all = try await store.read(alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }
-            #expect(all.map(\.push.body) == [Array(#"{"id":"a","x":2}"#.utf8), []])
+            let all = try await store.scheduled()
+            #expect(all.map(\.push.body) == [second.body, []])
             #expect(all.map(\.isWhole) == [true, false] && all.map(\.count) == [2, 1])
             #expect(all.map(\.firstAt) == [now, now] && all.map(\.lastAt) == [now + 5, now])
         }
@@ -58,150 +52,99 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a change of what was never created is still a creation`(backing: StateBacking) async throws {
         try await backing { store in
-            for kind: OperationKind in [.create, .update] {
-                _ = try await store.change(alice) {
-                    try QuarantineRules.add([Self.push("a", kind)], limit: 9, at: now, in: &$0)
-                }
+            for (kind, kept) in [(.create, .create), (.update, .create), (.delete, .delete)] as [Kinds] {
+                try await store.quarantine([Self.push("a", kind)])
+                #expect(try await store.kinds() == [Self.key("a"): kept])
             }
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.values.map { $0 } == [.create])
-            _ = try await store.change(alice) {
-                try QuarantineRules.add([Self.push("a", .delete)], limit: 9, at: now, in: &$0)
-            }
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.values.map { $0 } == [.delete])
         }
     }
+
+    private typealias Kinds = (OperationKind, OperationKind)
 
     @Test(arguments: StateBacking.all)
     func `the quarantine is empty where not all of it has room`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.change(alice) {
-                try QuarantineRules.add([Self.push("a"), Self.push("b")], limit: 3, at: now, in: &$0)
-            }
+            try await store.quarantine([Self.push("a"), Self.push("b")], limit: 3)
             await #expect(throws: StateError.tooLarge("quarantine of a principal's pushes")) {
-                _ = try await store.change(alice) {
-                    try QuarantineRules.add([Self.push("c"), Self.push("d")], limit: 3, at: now, in: &$0)
-                }
+                try await store.quarantine([Self.push("c"), Self.push("d")], limit: 3)
             }
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.count == 2)
+            #expect(try await store.kinds().count == 2)
             // What is there already needs no room, and others have their own.
-            _ = try await store.change(alice) {
-                try QuarantineRules.add([Self.push("b"), Self.push("c")], limit: 3, at: now, in: &$0)
-            }
-            _ = try await store.change(bob) { try QuarantineRules.add([Self.push("a")], limit: 1, at: now, in: &$0) }
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.count == 3)
+            try await store.quarantine([Self.push("b"), Self.push("c")], limit: 3)
+            try await store.quarantine([Self.push("a")], limit: 1, of: bob)
+            #expect(try await store.kinds().count == 3)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `what is refused again loses its mark, and what is taken goes`(backing: StateBacking) async throws {
         try await backing { store in
-            let ids = try await store.change(alice) {
-                try QuarantineRules.add([Self.push("a"), Self.push("b")], limit: 9, at: now, in: &$0)
-            }
-            #expect(try await store.mark(nil) == ids)
-            try await store.change(alice) {
-                try QuarantineRules.refuseAgain(
-                    Self.push("a").key, number: ids[0],
-                    reason: QuarantinedOperation.Reason(code: "push.conflict", message: "gone"), at: now + 9, in: &$0)
-            }
-            // No entry, and one that has taken the place of another.
-            for (id, number) in [("z", 99), ("b", ids[0])] {
+            func refuseAgain(_ id: String, number: Int64) async throws {
+                let reason = QuarantinedOperation.Reason(code: "push.conflict", message: "gone")
                 try await store.change(alice) {
                     try QuarantineRules.refuseAgain(
-                        Self.push(id).key, number: number, reason: QuarantinedOperation.Reason(code: "x"), at: now,
-                        in: &$0)
+                        Self.key(id), number: number, reason: reason, at: now + 9, in: &$0)
                 }
             }
-            #expect(
-                try await store.read(alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.map(\.id) == [ids[1]])
-            let key = PushedRecordKey(table: "tasks", id: "b")
-            try await store.change(bob) { try QuarantineRules.remove([key], in: &$0) }
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.count == 2)
-            try await store.change(alice) {
-                try QuarantineRules.remove([key, PushedRecordKey(table: "tags", id: "a")], in: &$0)
-            }
-            #expect(try await store.read(alice) { try QuarantineRules.scheduled(limit: 9, of: &$0) }.isEmpty)
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.count == 1)
+            let ids = try await store.quarantine([Self.push("a"), Self.push("b")])
+            #expect(try await store.mark(nil) == ids)
+            try await refuseAgain("a", number: ids[0])
+            // No entry, and one that has taken the place of another.
+            try await refuseAgain("z", number: 99)
+            try await refuseAgain("b", number: ids[0])
+            #expect(try await store.scheduled().map(\.id) == [ids[1]])
+            try await store.remove([Self.key("b")], of: bob)
+            #expect(try await store.kinds().count == 2)
+            try await store.remove([Self.key("b"), PushedRecordKey(table: "tags", id: "a")])
+            #expect(try await store.scheduled().isEmpty)
+            #expect(try await store.kinds().count == 1)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `ids may be any text, compared byte by byte`(backing: StateBacking) async throws {
         try await backing { store in
-            let ids = ["a\u{0}b", "a", "é", "e\u{301}", "a b/c"]
-            _ = try await store.change(alice) {
-                try QuarantineRules.add(ids.map { Self.push($0) }, limit: 9, at: now, in: &$0)
-            }
-            let kinds = try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }
-            #expect(kinds.count == 5)
-            try await store.change(alice) {
-                try QuarantineRules.remove([PushedRecordKey(table: "tasks", id: "é")], in: &$0)
-            }
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.count == 4)
+            try await store.quarantine(["a\u{0}b", "a", "é", "e\u{301}", "a b/c"].map { Self.push($0) })
+            #expect(try await store.kinds().count == 5)
+            try await store.remove([Self.key("é")])
+            #expect(try await store.kinds().count == 4)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `no collection takes what was quarantined, nor whom it belongs to`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.change(alice) { try QuarantineRules.add([Self.push("a")], limit: 9, at: now, in: &$0) }
+            try await store.quarantine([Self.push("a")])
             let later = now + 1_000_000_000_000
             let retention = Retention(now: later, seenBefore: later, undoBefore: later)
             #expect(try await store.collect(retention).principals == 0)
-            #expect(try await store.read(alice) { try QuarantineRules.kinds(of: &$0) }.count == 1)
-            try await store.change(alice) {
-                try QuarantineRules.remove([PushedRecordKey(table: "tasks", id: "a")], in: &$0)
-            }
+            #expect(try await store.kinds().count == 1)
+            try await store.remove([Self.key("a")])
             #expect(try await store.collect(retention).principals == 1)
         }
     }
 
     @Test func `the operator sees pages without bodies, and marks and drops single ones`() async throws {
-        try await withTemporaryDirectory { directory in
-            try await withSQLite(directory + "/state.db") { store in
-                let hers = try await store.change(alice) {
-                    try QuarantineRules.add(
-                        [Self.push("a", .create, #"{"id":"a"}"#), Self.push("b")], limit: 9, at: now, in: &$0)
-                }
-                let his = try await store.change(bob) {
-                    try QuarantineRules.add([Self.push("a")], limit: 9, at: now, in: &$0)
-                }
-                #expect(
-                    try await store.inspection.quarantinedPushes(of: nil, after: 0, limit: 9).map(\.id) == hers + his)
-                #expect(
-                    try await store.inspection.quarantinedPushes(of: nil, after: hers[0], limit: 1).map(\.id) == [
-                        hers[1]
-                    ])
-                let page = try await store.inspection.quarantinedPushes(of: alice, after: 0, limit: 9)
-                #expect(page.map(\.id) == hers && page.allSatisfy { $0.push.body.isEmpty })
-                #expect(try await store.inspection.quarantinedPush(hers[0])?.push.body == Array(#"{"id":"a"}"#.utf8))
-                #expect(try await store.inspection.quarantinedPush(99) == nil)
-                #expect(try await store.commands.scheduleRetries([his[0], 99], of: nil, at: now) == his)
-                #expect(try await store.commands.scheduleRetries(nil, of: Principal(rawValue: "none"), at: now) == [])
-                #expect(try await store.commands.dropPushes([hers[0], 99]) == [hers[0]])
-                // Numbers are not given again.
-                _ = try await store.commands.dropPushes(his)
-                let next = try await store.change(bob) {
-                    try QuarantineRules.add([Self.push("z")], limit: 9, at: now, in: &$0)
-                }
-                #expect(next[0] > his[0])
-                try await store.check(thoroughly: true)
+        try await withSQLite { store in
+            func page(of principal: Principal? = nil, after: Int64 = 0, limit: Int = 9) async throws -> [Int64] {
+                let page = try await store.inspection.quarantinedPushes(of: principal, after: after, limit: limit)
+                #expect(page.allSatisfy { $0.push.body.isEmpty })
+                return page.map(\.id)
             }
-        }
-    }
-
-    @Test func `lines of streams are listed by their numbers, and dropped`() async throws {
-        try await withTemporaryDirectory { directory in
-            try await withSQLite(directory + "/state.db") { store in
-                let lines = ["a/", "b/"].map { QuarantinedLine(reason: .unsafeID, table: "t", id: $0, bytes: [1]) }
-                try await store.begin(row(100), at: now, quarantined: lines)
-                let entries = try await store.inspection.quarantinedLines(of: nil, after: 0, limit: 9)
-                #expect(entries.map(\.line) == lines)
-                #expect(try await store.inspection.quarantinedLines(of: bob, after: 0, limit: 9).isEmpty)
-                #expect(try await store.inspection.quarantinedLine(entries[1].id) == entries[1])
-                #expect(try await store.commands.dropLines([entries[0].id, 99]) == [entries[0].id])
-                #expect(try await store.inspection.quarantinedLines(of: alice, after: 0, limit: 9) == [entries[1]])
-            }
+            let hers = try await store.quarantine([Self.push("a", .create, #"{"id":"a"}"#), Self.push("b")])
+            let his = try await store.quarantine([Self.push("a")], of: bob)
+            #expect(try await page() == hers + his)
+            #expect(try await page(after: hers[0], limit: 1) == [hers[1]])
+            #expect(try await page(of: alice) == hers)
+            #expect(try await store.inspection.quarantinedPush(hers[0])?.push.body == Array(#"{"id":"a"}"#.utf8))
+            #expect(try await store.inspection.quarantinedPush(99) == nil)
+            #expect(try await store.mark([his[0], 99]) == his)
+            #expect(try await store.mark(nil, of: Principal(rawValue: "none")) == [])
+            #expect(try await store.commands.dropPushes([hers[0], 99]) == [hers[0]])
+            // Numbers are not given again.
+            _ = try await store.commands.dropPushes(his)
+            #expect(try await store.quarantine([Self.push("z")], of: bob)[0] > his[0])
+            try await store.check(thoroughly: true)
         }
     }
 }
@@ -212,5 +155,17 @@ extension Accounts {
         _ ids: [Int64]?, of principal: Principal? = nil, at time: Instant = now
     ) async throws -> [Int64] {
         try await commands.scheduleRetries(ids, of: principal, at: time)
+    }
+
+    fileprivate func scheduled(of principal: Principal = alice) async throws -> [QuarantinedPush] {
+        try await read(principal) { try QuarantineRules.scheduled(limit: 9, of: &$0) }
+    }
+
+    fileprivate func kinds() async throws -> [PushedRecordKey: OperationKind] {
+        try await read(alice) { try QuarantineRules.kinds(of: &$0) }
+    }
+
+    fileprivate func remove(_ records: [PushedRecordKey], of principal: Principal = alice) async throws {
+        try await change(principal) { try QuarantineRules.remove(records, in: &$0) }
     }
 }

@@ -17,12 +17,15 @@ import Testing
     func `a line is kept as it is and the same one again only counts`(backing: StateBacking) async throws {
         try await backing { store in
             let bare = QuarantinedLine(reason: .invalidUTF8, bytes: [0xFF, 0, 0x41])
-            try await store.begin(row(100), at: now, quarantined: [Self.line("a/b", "one"), bare])
+            try await store.begin(row(100), quarantined: [Self.line("a/b", "one"), bare])
             try await store.begin(
                 row(101, of: bob, replica: 2), at: now + 5, quarantined: [Self.line("a/b", "two"), Self.line("c/d")])
+            // A refused pull quarantines nothing.
+            await #expect(throws: StateError.self) {
+                try await store.begin(row(102, replica: 3, generation: 5), quarantined: [Self.line("e/f")])
+            }
             let entries = try await store.inspection.quarantined(limit: 10)
-            #expect(entries.map(\.line.id) == ["c/d", "a/b", nil])
-            #expect(entries.map(\.count) == [1, 2, 1])
+            #expect(entries.map(\.line.id) == ["c/d", "a/b", nil] && entries.map(\.count) == [1, 2, 1])
             #expect(entries.map(\.firstSeen) == [now + 5, now, now])
             #expect(entries.map(\.lastSeen) == [now + 5, now + 5, now])
             #expect(entries.map(\.principal) == [bob, bob, alice])
@@ -51,21 +54,18 @@ import Testing
 
     @Test(arguments: StateBacking.all)
     func `the quarantine is bounded and counts what it had no room for`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.quarantineEntries = 3
-        limits.quarantineBytes = 4
-        try await backing(limits) { store in
+        try await backing(.with { ($0.quarantineEntries, $0.quarantineBytes) = (3, 4) }) { store in
             for index: Int64 in 1...5 {
                 try await store.begin(
                     row(index, replica: index), at: now + index, quarantined: [Self.line("\(index)/", "123456")])
             }
-            #expect(try await store.inspection.quarantined(limit: 9).map(\.line.id) == ["5/", "4/", "3/"])
-            #expect(try await store.inspection.quarantined(limit: 9).map(\.line.bytes.count) == [4, 4, 4])
+            let entries = try await store.inspection.quarantined(limit: 9)
+            #expect(entries.map(\.line.id) == ["5/", "4/", "3/"] && entries.map(\.line.bytes.count) == [4, 4, 4])
             #expect(try await store.inspection.quarantineCounts().dropped == 2)
             let many = (0..<100).map { Self.line("many/\($0)") }
             try await store.begin(row(9, replica: 9), at: now + 9, quarantined: many)
-            #expect(try await store.inspection.quarantineCounts().entries == 3)
-            #expect(try await store.inspection.quarantineCounts().dropped == 2 + 97 + 3)
+            let counts = try await store.inspection.quarantineCounts()
+            #expect(counts.entries == 3 && counts.dropped == 2 + 97 + 3)
         }
     }
 
@@ -80,14 +80,19 @@ import Testing
         }
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a refused pull quarantines nothing`(backing: StateBacking) async throws {
-        try await backing { store in
-            await #expect(throws: StateError.self) {
-                try await store.begin(row(100, generation: 5), quarantined: [Self.line("a/b")])
+    @Test func `lines of streams are listed by their numbers, and dropped`() async throws {
+        try await withSQLite { store in
+            func listed(of principal: Principal? = nil) async throws -> [QuarantineEntry] {
+                try await store.inspection.quarantinedLines(of: principal, after: 0, limit: 9)
             }
-            let counts = try await store.inspection.quarantineCounts()
-            #expect(counts == QuarantineCounts())
+            let lines = ["a/", "b/"].map { QuarantinedLine(reason: .unsafeID, table: "t", id: $0, bytes: [1]) }
+            try await store.begin(row(100), quarantined: lines)
+            let entries = try await listed()
+            #expect(entries.map(\.line) == lines)
+            #expect(try await listed(of: bob).isEmpty)
+            #expect(try await store.inspection.quarantinedLine(entries[1].id) == entries[1])
+            #expect(try await store.commands.dropLines([entries[0].id, 99]) == [entries[0].id])
+            #expect(try await listed(of: alice) == [entries[1]])
         }
     }
 }

@@ -7,77 +7,52 @@ import SyncModel
 import Testing
 
 @Suite struct ReceiptTests {
-    private static let receipt = Receipt(status: 200, contentType: "application/json", body: Array("{}".utf8))
-
-    private static func save(
-        _ digest: String, in store: Accounts, of principal: Principal = alice, at time: Instant = now
-    ) async throws {
-        try await store.change(principal) {
-            try ReceiptRules.save(.init(receipt: receipt, digest: digest, expiresAt: time + 120_000), at: time, in: &$0)
-        }
-    }
-
     @Test(arguments: StateBacking.all)
     func `a receipt answers the same push of the same principal within its time`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            try await Self.save("d1", in: store)
-            #expect(
-                try await store.read(alice) { try ReceiptRules.receipt("d1", at: now + 119_999, of: &$0) }
-                    == Self.receipt)
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now + 120_000, of: &$0) } == nil)
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now - 1, of: &$0) } == nil)
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d2", at: now, of: &$0) } == nil)
-            #expect(try await store.read(bob) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == nil)
+            try await store.save(.taken, expiresAt: now + 120_000)
+            #expect(try await store.receipt(at: now + 119_999) == .taken)
+            #expect(try await store.receipt(at: now + 120_000) == nil)
+            #expect(try await store.receipt(at: now - 1) == nil)
+            #expect(try await store.receipt("other") == nil)
+            #expect(try await store.receipt(of: bob) == nil)
         }
     }
 
     @Test(arguments: StateBacking.all)
-    func `an answered pull of the principal ends its receipts`(backing: StateBacking) async throws {
+    func `an answered pull of the principal ends its receipts, and a refused one does not`(
+        backing: StateBacking
+    ) async throws {
         try await backing { store in
-            try await Self.save("d1", in: store)
-            try await Self.save("d1", in: store, of: bob)
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == Self.receipt)
+            for principal in [alice, bob] { try await store.save(.taken, of: principal) }
             try await store.begin(row(100))
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == nil)
-            #expect(try await store.read(bob) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == Self.receipt)
-            try await store.change(bob) { try ReceiptRules.drop(in: &$0) }
-            #expect(try await store.read(bob) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == nil)
-            try await store.change(Principal(rawValue: "nobody")) { try ReceiptRules.drop(in: &$0) }
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
-    func `a refused pull leaves the receipts`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100))
-            try await Self.save("d1", in: store)
+            #expect(try await store.receipt() == nil)
+            #expect(try await store.receipt(of: bob) == .taken)
+            try await store.dropReceipts(of: bob)
+            #expect(try await store.receipt(of: bob) == nil)
+            try await store.dropReceipts(of: Principal(rawValue: "nobody"))
+            try await store.save(.taken)
             await #expect(throws: StateError.self) { try await store.proceed(row(100)) }
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d1", at: now, of: &$0) } == Self.receipt)
+            #expect(try await store.receipt() == .taken)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `the same push again replaces its receipt and the oldest of many go`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.receiptsPerPrincipal = 3
-        try await backing(limits) { store in
-            for digest in ["d1", "d2", "d3", "d1", "d4"] { try await Self.save(digest, in: store) }
-            #expect(try await store.read(alice) { try ReceiptRules.receipt("d2", at: now, of: &$0) } == nil)
-            for digest in ["d1", "d3", "d4"] {
-                #expect(
-                    try await store.read(alice) { try ReceiptRules.receipt(digest, at: now, of: &$0) } == Self.receipt)
+        try await backing(.with { $0.receiptsPerPrincipal = 3 }) { store in
+            for digest in ["d1", "d2", "d3", "d1", "d4"] { try await store.save(.taken, digest: digest) }
+            for digest in ["d1", "d2", "d3", "d4"] {
+                #expect(try await store.receipt(digest) == (digest == "d2" ? nil : .taken))
             }
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `a body over the limit gets no receipt`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.receiptBytes = 1
-        try await backing(limits) { store in
-            await #expect(throws: StateError.tooLarge("answer of the push")) { try await Self.save("d1", in: store) }
+        try await backing(.with { $0.receiptBytes = 1 }) { store in
+            await #expect(throws: StateError.tooLarge("answer of the push")) { try await store.save(.taken) }
         }
     }
 }

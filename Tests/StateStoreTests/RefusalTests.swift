@@ -17,72 +17,47 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `what was refused last of a record is kept, and how often`(backing: StateBacking) async throws {
         try await backing { store in
-            try await store.meet(alice)
-            try await store.change(alice) {
-                try RefusalRules.note([Self.operation("a")], replica: nil, result: "r", at: now, in: &$0)
+            func entry(_ table: String) async throws -> RefusalEntry? {
+                let key = PushedRecordKey(table: table, id: "a")
+                return try await store.read(alice) { try RefusalRules.refusal(of: key, in: &$0) }
             }
-            try await store.change(alice) {
-                try RefusalRules.note(
-                    [Self.operation("a", status: 400), Self.operation("b")], replica: nil, result: "r", at: now + 5,
-                    in: &$0)
-            }
-            let entry = try #require(
-                try await store.read(alice) {
-                    try RefusalRules.refusal(of: PushedRecordKey(table: "tasks", id: "a"), in: &$0)
-                })
-            #expect(entry.operation == Self.operation("a", status: 400))
-            #expect(entry.count == 2 && entry.firstAt == now && entry.lastAt == now + 5)
-            #expect(
-                try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == [
-                    "a", "b",
-                ])
-            #expect(try await store.read(bob) { try RefusalRules.newest(9, in: &$0) }.isEmpty)
-            #expect(
-                try await store.read(alice) {
-                    try RefusalRules.refusal(of: PushedRecordKey(table: "tags", id: "a"), in: &$0)
-                } == nil)
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
-    func `of a principal whom the state does not know nothing is kept`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.change(alice) {
-                try RefusalRules.note([Self.operation("a")], replica: nil, result: "r", at: now, in: &$0)
-            }
-            #expect(try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.isEmpty)
+            try await store.refuse([Self.operation("a")])
+            #expect(try await store.refused().isEmpty, "nothing is kept of a principal whom the state does not know")
+            try await store.markAccepted()
+            try await store.refuse([Self.operation("a")])
+            try await store.refuse([Self.operation("a", status: 400), Self.operation("b")], at: now + 5)
+            let found = try #require(try await entry("tasks"))
+            #expect(found.operation == Self.operation("a", status: 400))
+            #expect(found.count == 2 && found.firstAt == now && found.lastAt == now + 5)
+            #expect(try await store.refused() == ["a", "b"])
+            #expect(try await store.refused(of: bob).isEmpty)
+            #expect(try await entry("tags") == nil)
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `the newest of a principal are kept, for 30 days`(backing: StateBacking) async throws {
-        var limits = StateLimits()
-        limits.refusalsPerPrincipal = 3
-        try await backing(limits) { store in
-            try await store.meet(alice)
-            for number in 0..<5 {
-                try await store.change(alice) {
-                    try RefusalRules.note(
-                        [Self.operation("n-\(number)")], replica: nil, result: "r", at: now + Int64(number), in: &$0)
-                }
-            }
-            #expect(
-                try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == [
-                    "n-4", "n-3", "n-2",
-                ])
-            var retention = Retention(
-                now: now, seenBefore: 0, supersededBefore: 0, undoBefore: 0)
+        try await backing(.with { $0.refusalsPerPrincipal = 3 }) { store in
+            try await store.markAccepted()
+            for number in 0..<5 { try await store.refuse([Self.operation("n-\(number)")], at: now + Int64(number)) }
+            #expect(try await store.refused() == ["n-4", "n-3", "n-2"])
+            var retention = Retention(now: now, seenBefore: 0)
             retention.journalsBefore = now + 4
             _ = try await store.collect(retention)
-            #expect(
-                try await store.read(alice) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id) == ["n-4"])
+            #expect(try await store.refused() == ["n-4"])
         }
     }
 }
 
 extension Accounts {
-    /// Makes the state know a principal.
-    fileprivate func meet(_ principal: Principal) async throws {
-        try await change(principal) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
+    fileprivate func refuse(_ operations: [RefusedOperation], at time: Instant = now) async throws {
+        try await change(alice) {
+            try RefusalRules.note(operations, replica: nil, result: "r", at: time, in: &$0)
+        }
+    }
+
+    /// The records of the newest refusals.
+    fileprivate func refused(of principal: Principal = alice) async throws -> [String] {
+        try await read(principal) { try RefusalRules.newest(9, in: &$0) }.map(\.operation.key.id)
     }
 }

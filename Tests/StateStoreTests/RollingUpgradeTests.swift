@@ -16,9 +16,7 @@ import Testing
     /// Lets the newer gateway append its part to the heads of a principal.
     private static func upgrade(_ bytes: MemoryBytes) async throws {
         var changes = RowChanges()
-        let rows = try await bytes.load([
-            .row(RowKey(.principal, of: alice.owner)), .all(.replica, of: alice.owner),
-        ])
+        let rows = try await bytes.load([.row(RowKey(.principal, of: alice.owner)), .all(.replica, of: alice.owner)])
         for var row in rows.joined() {
             let known = row.key.kind == .principal
             row.bytes = known ? try appended(PrincipalHead.self, row.bytes) : try appended(ReplicaHead.self, row.bytes)
@@ -61,7 +59,7 @@ import Testing
             try SessionRules.setPosition(.at(CheckpointVector(["a": "b"])), of: phone, at: now, in: &account)
             _ = try SessionRules.raiseGeneration(of: phone, at: now, in: &account)
         }
-        _ = try await older.collect(Retention(now: now + 9_000_000, seenBefore: 0))
+        _ = try await older.collect(at: now + 9_000_000)
         try await older.storeDeferred()
         #expect(try await Self.parts(bytes) == [Self.part, Self.part])
         #expect(try await newer.context(112).row != nil)
@@ -69,7 +67,7 @@ import Testing
 
     @Test func `a head from before the upgrade has none of the new parts`() async throws {
         let bytes = MemoryBytes()
-        try await Accounts(bytes, limits: StateLimits()).begin(row(100), [1: 1])
+        try await Accounts(bytes).begin(row(100), [1: 1])
         #expect(try await Self.parts(bytes) == [[], []])
     }
 

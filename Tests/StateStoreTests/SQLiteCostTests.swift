@@ -13,8 +13,7 @@ import Testing
 /// What operations cost, without a clock: which statements run, whether they use an index, whether they write.
 @Suite struct SQLiteCostTests {
     @Test func `no statement reads a whole table`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let statements = NIOLockedValueBox<Set<String>>([])
             let options = SQLiteStateStore.Options.with {
                 $0.trace = { sql in statements.withLockedValue { _ = $0.insert(sql) } }
@@ -25,9 +24,9 @@ import Testing
             for _ in 0..<400 { try await trial.step() }
             await bytes.close()
             let verbs = ["SELECT", "INSERT", "UPDATE", "DELETE"]
-            let sql = statements.withLockedValue { $0 }
-                .filter { text in verbs.contains { text.hasPrefix($0) } && !text.contains("sqlite_master") }
-                .sorted()
+            let sql = statements.withLockedValue { $0 }.filter { text in
+                verbs.contains { text.hasPrefix($0) } && !text.contains("sqlite_master")
+            }.sorted()
             #expect(sql.count > 30)
             for text in sql {
                 let plan = try sqlite(path) { db in
@@ -48,39 +47,30 @@ import Testing
     }
 
     @Test func `a pull that brings nothing writes nothing`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             try await withSQLite(path) { store in
                 try await store.begin(row(1), at: now)
-                try await store.change(alice) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
-                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
-                try await store.change(alice) {
-                    try SessionRules.setPosition(.at(row(1).vector), of: phone, at: now, in: &$0)
-                }
+                try await store.markAccepted()
+                try await store.confirm(1)
+                try await store.setPosition(.at(row(1).vector))
                 // Changes when any other connection commits something.
                 let witness = try DatabaseQueue(path: path)
-                func version() throws -> Int? {
-                    try witness.read { try Int.fetchOne($0, sql: "PRAGMA data_version") }
-                }
+                func version() throws -> Int? { try witness.read { try Int.fetchOne($0, sql: "PRAGMA data_version") } }
                 // What a collection notes of its time it notes once.
-                _ = try await store.collect(Retention(now: now, seenBefore: 0))
+                try await store.collect()
                 let before = try version()
                 for later: Int64 in [0, 1_000, 9_999] {
                     _ = try await store.context(1)
-                    try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + later, in: &$0) }
-                    try await store.change(alice) { try SessionRules.markAccepted(phone, at: now + later, in: &$0) }
-                    try await store.change(alice) {
-                        try SessionRules.setPosition(.at(row(1).vector), of: phone, at: now + later, in: &$0)
-                    }
-                    try await store.change(alice) {
-                        try ReplicaRules.touch(ReplicaID(rawValue: 1), result: "pull", at: now + later, in: &$0)
-                    }
-                    try await store.change(alice) { try ReceiptRules.drop(in: &$0) }
+                    try await store.confirm(1, at: now + later)
+                    try await store.markAccepted(at: now + later)
+                    try await store.setPosition(.at(row(1).vector), at: now + later)
+                    try await store.touch(at: now + later)
+                    try await store.dropReceipts()
                     try await store.check(thoroughly: false)
-                    _ = try await store.collect(Retention(now: now, seenBefore: 0))
+                    try await store.collect()
                 }
                 #expect(try version() == before)
-                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + 60_000, in: &$0) }
+                try await store.confirm(1, at: now + 60_000)
                 #expect(try version() == before)
                 try await store.storeDeferred()
                 #expect(try version() != before)
@@ -90,8 +80,7 @@ import Testing
     }
 
     @Test func `what was deferred of many principals is stored in a few transactions`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let begun = NIOLockedValueBox(0)
             let options = SQLiteStateStore.Options.with {
                 $0.trace = { sql in if sql.hasPrefix("BEGIN IMMEDIATE") { begun.withLockedValue { $0 += 1 } } }
@@ -113,23 +102,20 @@ import Testing
                 #expect(begun.withLockedValue { $0 } == 0)
             }
             try await withSQLite(path) { store in
-                let replicas = try await store.inspection.replicas(of: nil, after: nil, limit: 999)
+                let replicas = try await store.replicas()
                 #expect(replicas.count == 200 && replicas.allSatisfy { $0.lastSeen == now + 90_000 })
             }
         }
     }
 
     @Test func `a pull that brings nothing asks the file nothing as long as nobody changes it`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let statements = NIOLockedValueBox(0)
-            let options = SQLiteStateStore.Options.with {
-                $0.trace = { _ in statements.withLockedValue { $0 += 1 } }
-            }
+            let options = SQLiteStateStore.Options.with { $0.trace = { _ in statements.withLockedValue { $0 += 1 } } }
             try await withSQLite(path, options: options) { store in
                 try await store.begin(row(1), [1: 1])
-                try await store.change(alice) { try SessionRules.markAccepted(phone, at: now, in: &$0) }
-                try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
+                try await store.markAccepted()
+                try await store.confirm(1)
                 func asked(_ body: () async throws -> Void) async throws -> Int {
                     statements.withLockedValue { $0 = 0 }
                     try await body()
@@ -137,17 +123,15 @@ import Testing
                 }
                 func idle() async throws {
                     #expect(try await store.context(1).row?.isConfirmed == true)
-                    try await store.change(alice) { try ReplicaRules.confirm(cursor(1), at: now + 1, in: &$0) }
-                    try await store.change(alice) { try SessionRules.markAccepted(phone, at: now + 1, in: &$0) }
-                    try await store.change(alice) {
-                        try ReplicaRules.touch(ReplicaID(rawValue: 1), result: "pull", at: now + 1, in: &$0)
-                    }
+                    try await store.confirm(1, at: now + 1)
+                    try await store.markAccepted(at: now + 1)
+                    try await store.touch(at: now + 1)
                 }
                 try await idle()
                 #expect(try await asked(idle) == 0)
                 // Another process sees to it that everything is read again, once.
                 let other = try await SQLiteStateStore.openShared(path: path, for: .changing)
-                try await other.change(alice) { try ReplicaRules.resync(ReplicaID(rawValue: 1), at: now, in: &$0) }
+                try await other.resync()
                 await other.close()
                 #expect(try await asked { _ = try await store.context(1) } > 0)
                 #expect(try await store.context(1).resyncAt == now)
@@ -158,8 +142,7 @@ import Testing
 
     @Test(arguments: [(1, 8_200), (300, 9_500)])
     func `a pull of twenty records adds few pages to the log`(principals: Int, most: Int) async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             try await withSQLite(path) { store in
                 var entries = Array(repeating: UInt8(7), count: 25 * 20)
                 func ledger(_ round: Int) -> LedgerCommit {
@@ -213,10 +196,9 @@ import Testing
                         bytes: Array(repeating: 7, count: 4 + min(perChunk, records - first) * 25))
                 }, in: layer)
         }
-        try await store.commit(
-            PullCommit(row: row(100), replica: .new, now: now, ledger: .staged(layer, counts: [:])))
+        try await store.commit(PullCommit(row: row(100), replica: .new, now: now, ledger: .staged(layer, counts: [:])))
         for value: Int64 in 101...110 { try await store.proceed(row(value, parent: value - 1), [1: 1]) }
-        try await store.change(alice) { try ReplicaRules.confirm(cursor(110), at: now, in: &$0) }
+        try await store.confirm(110)
     }
 
     /// The statements of a pull that looks ten records up and commits as many.

@@ -16,9 +16,7 @@ import Testing
             let row = try row(
                 value, parent: value > 1 ? value - 1 : nil,
                 vector: ["AlbumV1": "\(value)-" + String(repeating: "x", count: 1_500)])
-            do {
-                try await value == 1 ? store.begin(row) : store.proceed(row)
-            } catch StateError.full {
+            do { try await value == 1 ? store.begin(row) : store.proceed(row) } catch StateError.full {
                 return value - 1
             }
         }
@@ -26,17 +24,12 @@ import Testing
     }
 
     @Test func `a full disk gives an error, loses nothing, and the state goes on when there is room`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let last = try await withSQLite(path, options: .with { $0.maximumPages = 80 }) { store in
                 let last = try await Self.fill(store, from: 1, to: 1_000)
                 #expect((10..<1_000).contains(last))
                 await #expect(throws: StateError.full) {
-                    try await store.change(alice) {
-                        try SessionRules.setPosition(
-                            .at(CheckpointVector(["a": String(repeating: "y", count: 900_000)])), of: phone, at: now,
-                            in: &$0)
-                    }
+                    try await store.setPosition(.at(CheckpointVector(["a": String(repeating: "y", count: 900_000)])))
                 }
                 #expect(StateError.full.code == "state.full")
                 for value in 1...last { #expect(try await store.context(value).row != nil) }
@@ -62,8 +55,7 @@ import Testing
 
     @Test(arguments: 0..<24)
     func `damaged pages give errors and never wrong answers`(seed: Int) async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let filled = try await withSQLite(path) { try await Self.fill($0, from: 1, to: 60) }
             #expect(filled == 60)
             let sound = try contents(path)
@@ -102,8 +94,7 @@ import Testing
     }
 
     @Test func `a state whose tables are missing is called damaged`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             try await withSQLite(path) { _ in }
             try sqlite(path) { try $0.execute(sql: "DROP TABLE entry") }
             #expect(await codeOfOpening(path) == "state.corrupt")
@@ -111,8 +102,7 @@ import Testing
     }
 
     @Test func `a head whose bytes were changed stops its principal or its device, and no other`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             for (table, isRead) in [("principal", false), ("replica", true)] {
                 try? FileManager.default.removeItem(atPath: path)
                 try await withSQLite(path) { store in
@@ -138,7 +128,7 @@ import Testing
                     let other = try await store.context(1, of: bob).row
                     #expect(other != nil)
                     // What goes through all principals goes on behind this one.
-                    _ = try await store.collect(Retention(now: now, seenBefore: 0))
+                    try await store.collect()
                     #expect(try await store.inspection.principals(beginningWith: bob.rawValue, limit: 9) == [bob])
                 }
             }
@@ -149,8 +139,7 @@ import Testing
         "UPDATE entry SET data = zeroblob(length(data)) WHERE kind = 23", "DELETE FROM entry WHERE kind = 23",
     ])
     func `a page of a head that is damaged or gone makes its device unknown`(damage: String) async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let options = SQLiteStateStore.Options.with { $0.limits.headBytes = 1 }
             try await withSQLite(path, options: options) { store in
                 try await store.begin(row(1, of: bob, replica: 2))
@@ -162,7 +151,7 @@ import Testing
             try await withSQLite(path, options: options) { store in
                 #expect(try await store.context(9).row == nil)
                 #expect(try await store.context(1, of: bob).row != nil)
-                _ = try await store.collect(Retention(now: now, seenBefore: 0))
+                try await store.collect()
             }
         }
     }

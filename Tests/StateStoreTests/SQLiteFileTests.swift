@@ -4,7 +4,6 @@
 import Accounts
 import Foundation
 import GRDB
-import NIOConcurrencyHelpers
 import SQLiteState
 import StateStore
 import SyncModel
@@ -12,59 +11,51 @@ import Testing
 
 @Suite struct SQLiteFileTests {
     @Test func `the files are readable for their owner alone`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             try await withSQLite(path) { store in
                 try await store.begin(row(1))
                 for suffix in ["", "-wal", "-shm", ".lock"] { #expect(try mode(path + suffix) == 0o600) }
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
             try await withSQLite(path) { _ in
-                for suffix in ["", "-wal", "-shm"] {
-                    let found = try mode(path + suffix)
-                    #expect(found == 0o600)
-                }
+                let modes = try ["", "-wal", "-shm"].map { try mode(path + $0) }
+                #expect(modes == [0o600, 0o600, 0o600])
             }
         }
     }
 
     @Test func `what was committed is there after closing and opening again`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let first = try row(1, schemaVersion: 3)
             try await withSQLite(path) { store in
                 try await store.begin(first)
-                try await store.change(alice) {
-                    try SessionRules.setPosition(.at(first.vector), of: phone, at: now, in: &$0)
-                }
-                _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) }
+                try await store.setPosition(.at(first.vector))
+                try await store.raiseGeneration(of: tablet)
             }
             try await withSQLite(path) { store in
                 #expect(try await store.context(1).row == first)
-                let other = try await store.read(alice) {
-                    try ContextRule.context(of: &$0, session: tablet, presented: nil)
-                }
-                #expect(other.session.generation == 1)
+                #expect(try await store.context(session: tablet).session.generation == 1)
                 // The file may be older than what the backend has seen since.
-                #expect(try await store.context().session.position == .unknown)
+                #expect(try await store.position() == .unknown)
                 try await store.check(thoroughly: true)
             }
         }
     }
 
     @Test func `every commit waits for the disk`() async throws {
-        try await withTemporaryDirectory { directory in
-            let statements = NIOLockedValueBox<[String]>([])
-            let options = SQLiteStateStore.Options.with {
-                $0.trace = { sql in statements.withLockedValue { $0.append(sql) } }
-            }
-            try await withSQLite(directory + "/state.db", options: options) { _ in }
-            let settings = statements.withLockedValue { $0 }
-                .filter { $0.lowercased().hasPrefix("pragma synchronous =") }
-            #expect(settings.last == "PRAGMA synchronous = FULL")
-            #expect(
-                try sqlite(directory + "/state.db") { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        try await withStateFile { path in
+            let statements = Statements()
+            try await withSQLite(path, options: statements.options) { _ in }
+            #expect(statements.take().last(where: isAboutTheDisk) == "PRAGMA synchronous = FULL")
+            #expect(try sqlite(path) { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+            // Those who change it beside a gateway wait likewise.
+            try await withShared(path, for: .changing, options: statements.options) { _ in }
+            #expect(statements.take().last(where: isAboutTheDisk) == "PRAGMA synchronous = FULL")
         }
+    }
+
+    private func isAboutTheDisk(_ statement: String) -> Bool {
+        statement.lowercased().hasPrefix("pragma synchronous =")
     }
 
     @Test func `7: a state has one gateway, so that no other one moves checkpoints behind its back`() async throws {
@@ -85,8 +76,7 @@ import Testing
     }
 
     @Test func `a store that was dropped gives the state free`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             _ = try await SQLiteStateStore.open(path: path)
             // The queue that has run the store's last block lets go of it in its own time.
             var code = await codeOfOpening(path)
@@ -99,9 +89,7 @@ import Testing
     }
 
     @Test func `after closing everything says that it is closed`() async throws {
-        try await withTemporaryDirectory { directory in
-            let store = try await SQLiteStateStore.open(path: directory + "/state.db")
-            await store.close()
+        try await withSQLite { store in
             await store.close()
             await #expect(throws: StateError.closed) { try await store.begin(row(1)) }
             await #expect(throws: StateError.closed) { _ = try await store.context() }
@@ -116,69 +104,46 @@ import Testing
     }
 
     @Test func `a state that is not there yet is told apart by inspection and not made`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
-            #expect(try await SQLiteStateStore.inspect(path: path) == nil)
-            let names = try FileManager.default.contentsOfDirectory(atPath: directory)
-            #expect(names.isEmpty)
+        try await withStateFile { path in
+            let found = try await SQLiteStateStore.inspect(path: path)
+            #expect(found == nil)
+            #expect(try names(beside: path).isEmpty)
         }
     }
 
     @Test(arguments: ["text", "short", "foreign", "tampered"])
     func `a file that is something else stays as it is`(kind: String) async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             switch kind {
             case "text": try Data(String(repeating: "Dear diary, ", count: 999).utf8).write(to: URL(filePath: path))
             case "short": try Data("x".utf8).write(to: URL(filePath: path))
-            case "foreign": try sqlite(path) { try $0.execute(sql: "CREATE TABLE recipe (name TEXT)") }
             default:
-                try sqlite(path) {
-                    try $0.execute(sql: "PRAGMA application_id = \(SQLiteBytes.applicationID)")
-                    try $0.execute(sql: "CREATE TABLE recipe (name TEXT)")
+                try sqlite(path) { db in
+                    try db.execute(sql: "CREATE TABLE recipe (name TEXT)")
+                    if kind == "tampered" {
+                        try db.execute(sql: "PRAGMA application_id = \(SQLiteBytes.applicationID)")
+                    }
                 }
             }
             let before = try contents(path)
             #expect(await codeOfOpening(path) == "state.not_rind")
-            await #expect(throws: StateError.notRind(path: path)) {
-                _ = try await SQLiteStateStore.inspect(path: path)
-            }
+            await #expect(throws: StateError.notRind(path: path)) { _ = try await SQLiteStateStore.inspect(path: path) }
             #expect(try contents(path) == before)
         }
     }
 
     @Test func `a file that is locked by another process for long gives an error and loses nothing`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
-            let options = SQLiteStateStore.Options.with { $0.busyTimeout = .milliseconds(50) }
-            try await withSQLite(path, options: options) { store in
-                try await store.begin(row(1))
-                var configuration = Configuration()
-                configuration.allowsUnsafeTransactions = true
-                let other = try DatabaseQueue(path: path, configuration: configuration)
-                try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        try await withSQLite(options: .with { $0.busyTimeout = .milliseconds(50) }) { store in
+            try await store.begin(row(1))
+            try await withLocked(store.location) {
                 await #expect(throws: StateError.busy) { try await store.begin(row(2, replica: 2)) }
                 await #expect(throws: StateError.busy) { try await store.check(thoroughly: false) }
                 // Reading goes on.
-                #expect(try await store.context(1).row != nil)
-                try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
-                try other.close()
-                try await store.begin(row(2, replica: 2))
-                try await store.check(thoroughly: true)
+                let found = try await store.context(1).row
+                #expect(found != nil)
             }
-        }
-    }
-
-    @Test func `a file that was replaced under the gateway's feet is noticed`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
-            try await withSQLite(path) { store in
-                try await store.check(thoroughly: false)
-                try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
-                await #expect(throws: StateError.replaced(path: path)) { try await store.check(thoroughly: false) }
-                try Data().write(to: URL(filePath: path))
-                await #expect(throws: StateError.replaced(path: path)) { try await store.check(thoroughly: false) }
-            }
+            try await store.begin(row(2, replica: 2))
+            try await store.check(thoroughly: true)
         }
     }
 
@@ -192,8 +157,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
     func `a file without the right to write gives an error`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             try await withSQLite(path) { try await $0.begin(row(1)) }
             try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
             #expect(await codeOfOpening(path) == "state.read_only")

@@ -4,6 +4,7 @@
 import Accounts
 import Foundation
 import GRDB
+import NIOConcurrencyHelpers
 import SQLiteState
 import StateStore
 import Testing
@@ -14,14 +15,64 @@ func withSQLite<R>(
     _ path: String, options: SQLiteStateStore.Options = SQLiteStateStore.Options(),
     _ body: (Accounts) async throws -> R
 ) async throws -> R {
-    let store = try await SQLiteStateStore.open(path: path, options: options)
-    do {
-        let result = try await body(store)
-        await store.close()
-        return result
-    } catch {
-        await store.close()
-        throw error
+    try await closing(SQLiteStateStore.open(path: path, options: options), body)
+}
+
+/// Opens a state beside whoever has it, passes it to the body and closes it whatever happens.
+@discardableResult
+func withShared<R>(
+    _ path: String, for purpose: SQLiteStateStore.Purpose = .reading,
+    options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (Accounts) async throws -> R
+) async throws -> R {
+    try await closing(SQLiteStateStore.openShared(path: path, for: purpose, options: options), body)
+}
+
+/// Closes a store after the body.
+private func closing<R>(_ store: Accounts, _ body: (Accounts) async throws -> R) async throws -> R {
+    let result: Result<R, any Error>
+    do { result = .success(try await body(store)) } catch { result = .failure(error) }
+    await store.close()
+    return try result.get()
+}
+
+/// Runs the body while another process has locked the file.
+func withLocked(_ path: String, _ body: () async throws -> Void) async throws {
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: path, configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    try await body()
+    try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    try other.close()
+}
+
+/// Opens a state in a file of its own, which is gone afterwards.
+func withSQLite(
+    options: SQLiteStateStore.Options = SQLiteStateStore.Options(), _ body: (Accounts) async throws -> Void
+) async throws {
+    try await withStateFile { try await withSQLite($0, options: options, body) }
+}
+
+/// A path where a state may be made, in a directory that is gone afterwards.
+func withStateFile(_ body: (String) async throws -> Void) async throws {
+    try await withTemporaryDirectory { try await body($0 + "/state.db") }
+}
+
+/// The statements that a store runs.
+final class Statements: Sendable {
+    private let texts = NIOLockedValueBox<[String]>([])
+
+    /// Options of a store whose statements are to be known.
+    var options: SQLiteStateStore.Options {
+        .with { $0.trace = { [texts] text in texts.withLockedValue { $0.append(text) } } }
+    }
+
+    /// Those since this was last asked.
+    func take() -> [String] {
+        texts.withLockedValue { texts in
+            defer { texts = [] }
+            return texts
+        }
     }
 }
 
@@ -43,6 +94,11 @@ func codeOfOpening(_ path: String, options: SQLiteStateStore.Options = SQLiteSta
     } catch {
         return "\(error)"
     }
+}
+
+/// The names of what lies in the directory of a path.
+func names(beside path: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: URL(filePath: path).deletingLastPathComponent().path)
 }
 
 func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: path)) }

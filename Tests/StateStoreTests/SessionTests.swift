@@ -7,27 +7,22 @@ import SyncModel
 import Testing
 
 @Suite struct SessionTests {
+    private static let (old, new) = (CheckpointVector(["AlbumV1": "t"]), CheckpointVector(["AlbumV1": "u"]))
+
     @Test(arguments: StateBacking.all)
     func `a position is unknown until it is set and belongs to one session of one principal`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            let vector = CheckpointVector(["AlbumV1": "t"])
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
-            #expect(try await store.context().session == SessionRow(position: .at(vector)))
+            try await store.setPosition(.at(Self.old))
+            #expect(try await store.context().session == SessionRow(position: .at(Self.old)))
             #expect(try await store.context(of: bob).session == SessionRow())
-            let other = try await store.read(alice) {
-                try ContextRule.context(of: &$0, session: tablet, presented: nil)
-            }
-            #expect(other.session == SessionRow())
-
+            #expect(try await store.context(session: tablet).session == SessionRow())
             // A backend that holds nothing is not the same as one whose holdings are unknown.
-            try await store.change(alice) {
-                try SessionRules.setPosition(.at(CheckpointVector()), of: phone, at: now, in: &$0)
+            for position in [Position.at(CheckpointVector()), .unknown] {
+                try await store.setPosition(position)
+                #expect(try await store.position() == position)
             }
-            #expect(try await store.context().session.position == .at(CheckpointVector()))
-            try await store.change(alice) { try SessionRules.setPosition(.unknown, of: phone, at: now, in: &$0) }
-            #expect(try await store.context().session.position == .unknown)
         }
     }
 
@@ -36,57 +31,42 @@ import Testing
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            let vector = CheckpointVector(["AlbumV1": "t"])
-            func position(_ principal: Principal, _ session: Session) async throws -> Position {
-                try await store.read(principal) { try ContextRule.context(of: &$0, session: session, presented: nil) }
-                    .session.position
-            }
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
-            try await store.change(bob) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
-            #expect(try await position(alice, phone) == .at(vector))
-            try await store.change(alice) { try SessionRules.setPosition(.unknown, of: tablet, at: now, in: &$0) }
-            #expect(try await position(alice, phone) == .unknown)
-            #expect(try await position(bob, phone) == .at(vector))
+            try await store.setPosition(.at(Self.old), for: bob)
             // Also where that is noted of itself already.
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
-            try await store.change(alice) { try SessionRules.setPosition(.unknown, of: tablet, at: now, in: &$0) }
-            #expect(try await position(alice, phone) == .unknown)
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
-            _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) }
-            #expect(try await position(alice, phone) == .unknown)
-            #expect(try await position(bob, phone) == .at(vector))
+            for _ in 1...2 {
+                try await store.setPosition(.at(Self.old))
+                #expect(try await store.position() == .at(Self.old))
+                try await store.setPosition(.unknown, of: tablet)
+                #expect(try await store.position() == .unknown)
+            }
+            try await store.setPosition(.at(Self.old))
+            try await store.raiseGeneration(of: tablet)
+            #expect(try await store.position() == .unknown)
+            #expect(try await store.position(for: bob) == .at(Self.old))
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `a commit can store the position, and one that fails leaves it`(backing: StateBacking) async throws {
         try await backing { store in
-            let (old, new) = (CheckpointVector(["AlbumV1": "t"]), CheckpointVector(["AlbumV1": "u"]))
-            func position() async throws -> Position { try await store.context().session.position }
-            try await store.commit(
-                PullCommit(row: try row(1_000), replica: .new, now: now, position: old))
-            #expect(try await position() == .at(old))
-            try await store.change(alice) { try ReplicaRules.confirm(try cursor(1_000), at: now, in: &$0) }
+            try await store.begin(row(1_000), position: Self.old)
+            #expect(try await store.position() == .at(Self.old))
             await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
-                try await store.commit(
-                    PullCommit(row: try row(900, parent: 1_000), replica: .existing, now: now, position: new))
+                try await store.proceed(row(900, parent: 1_000), position: Self.new)
             }
-            #expect(try await position() == .at(old))
-            try await store.commit(
-                PullCommit(row: try row(1_001, parent: 1_000), replica: .existing, now: now, position: new))
-            #expect(try await position() == .at(new))
-            try await store.change(alice) { try ReplicaRules.confirm(try cursor(1_001), at: now, in: &$0) }
-            try await store.commit(PullCommit(row: try row(1_002, parent: 1_001), replica: .existing, now: now))
-            #expect(try await position() == .at(new))
+            #expect(try await store.position() == .at(Self.old))
+            try await store.proceed(row(1_001, parent: 1_000), position: Self.new)
+            #expect(try await store.position() == .at(Self.new))
+            try await store.proceed(row(1_002, parent: 1_001))
+            #expect(try await store.position() == .at(Self.new))
         }
     }
 
     @Test(arguments: StateBacking.all)
     func `a position can be stored together with the confirmation of a cursor`(backing: StateBacking) async throws {
         try await backing { store in
-            let vector = CheckpointVector(["AlbumV1": "t"])
             try await store.begin(row(1_000))
-            try await store.change(alice) { try SessionRules.setPosition(.at(vector), of: phone, at: now, in: &$0) }
+            try await store.setPosition(.at(Self.old))
             #expect(try await store.context(1_000).row?.isConfirmed == false)
             func confirm(_ value: Int64) async throws {
                 try await store.change(alice) { account in
@@ -97,43 +77,29 @@ import Testing
             try await confirm(1_000)
             let context = try await store.context(1_000)
             #expect(context.row?.isConfirmed == true && context.session.position == .unknown)
-            await #expect(throws: StateError.cursorUnknown(try cursor(7))) {
-                try await confirm(7)
-            }
+            await #expect(throws: StateError.cursorUnknown(try cursor(7))) { try await confirm(7) }
         }
     }
 
     @Test(arguments: StateBacking.all)
-    func `a raised generation forgets the position and outdates the rows before it`(
+    func `a raised generation forgets the position, and refuses pulls that began before it`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
             try await store.begin(row(100))
-            try await store.change(alice) {
-                try SessionRules.setPosition(.at(CheckpointVector(["a": "b"])), of: phone, at: now, in: &$0)
-            }
-            #expect(
-                try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) } == 1)
-            #expect(
-                try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) } == 2)
+            try await store.setPosition(.at(Self.old))
+            #expect(try await store.raiseGeneration() == 1)
+            #expect(try await store.raiseGeneration() == 2)
+            #expect(try await store.raiseGeneration(of: tablet, for: bob) == 1)
             let context = try await store.context(100)
             #expect(context.session == SessionRow(generation: 2))
             #expect(context.row?.generation == 0)
-            #expect(try await store.change(bob) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) } == 1)
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
-    func `a pull that began before a reset is refused and changes nothing`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100))
-            _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) }
-            await #expect(throws: StateError.generationChanged(current: 1)) {
-                try await store.proceed(row(200, parent: 100, generation: 0))
+            await #expect(throws: StateError.generationChanged(current: 2)) {
+                try await store.proceed(row(200, parent: 100, generation: 1))
             }
             #expect(try await store.context(200).row == nil)
             #expect(try await store.context(100).newest?.rawValue == 100)
-            try await store.proceed(row(200, parent: 100, generation: 1))
+            try await store.proceed(row(200, parent: 100, generation: 2))
             await #expect(throws: StateError.generationChanged(current: 0)) {
                 try await store.begin(row(300, replica: 2, session: tablet, generation: 1))
             }
@@ -143,7 +109,7 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a row keeps the session and generation under which it was made`(backing: StateBacking) async throws {
         try await backing { store in
-            _ = try await store.change(alice) { try SessionRules.raiseGeneration(of: tablet, at: now, in: &$0) }
+            try await store.raiseGeneration(of: tablet)
             let made = try row(100, session: tablet, generation: 1)
             try await store.begin(made)
             let context = try await store.context(100)
@@ -156,11 +122,9 @@ import Testing
     func `acceptance is noted at most once in its interval and follows a clock that goes back`(
         backing: StateBacking
     ) async throws {
-        var limits = StateLimits()
-        limits.acceptedInterval = 1_000
-        try await backing(limits) { store in
+        try await backing(.with { $0.acceptedInterval = 1_000 }) { store in
             for (time, expected) in [(now, now), (now + 999, now), (now + 1_000, now + 1_000), (now - 1, now - 1)] {
-                try await store.change(alice) { try SessionRules.markAccepted(phone, at: time, in: &$0) }
+                try await store.markAccepted(at: time)
                 #expect(try await store.context().session.acceptedAt == expected)
             }
         }
@@ -169,32 +133,23 @@ import Testing
     @Test(arguments: StateBacking.all)
     func `a commit notes an acceptance or leaves the one before`(backing: StateBacking) async throws {
         try await backing { store in
-            func commit(_ value: Int64, parent: Int64? = nil, acceptedAt: Instant?) async throws {
-                try await store.commit(
-                    PullCommit(
-                        row: row(value, parent: parent), replica: parent == nil ? .new : .existing, now: now,
-                        acceptedAt: acceptedAt))
-                try await store.change(alice) { try ReplicaRules.confirm(cursor(value), at: now, in: &$0) }
-            }
-            try await commit(100, acceptedAt: nil)
+            try await store.begin(row(100))
             #expect(try await store.context().session.acceptedAt == nil)
-            try await commit(200, parent: 100, acceptedAt: now)
-            #expect(try await store.context().session.acceptedAt == now)
-            try await commit(300, parent: 200, acceptedAt: nil)
-            #expect(try await store.context().session.acceptedAt == now)
-            try await commit(400, parent: 300, acceptedAt: now + 1)
-            #expect(try await store.context().session.acceptedAt == now + 1)
+            for (value, time, expected) in [(200, now, now), (300, nil, now), (400, now + 1, now + 1)] as [Noted] {
+                try await store.proceed(row(value, parent: value - 100), acceptedAt: time)
+                #expect(try await store.context().session.acceptedAt == expected)
+            }
         }
     }
+
+    private typealias Noted = (Int64, Instant?, Instant)
 
     @Test(arguments: StateBacking.all)
     func `after a restore every session starts a new generation, and cursors of before are distrusted`(
         backing: StateBacking
     ) async throws {
         try await backing { store in
-            try await store.change(alice) {
-                try SessionRules.setPosition(.at(CheckpointVector(["a": "b"])), of: phone, at: now, in: &$0)
-            }
+            try await store.setPosition(.at(Self.old))
             try await store.begin(row(100, of: bob))
             #expect(try await store.commands.distrust(because: .backend, of: nil, at: 70) == 2)
             #expect(try await store.context().session == SessionRow(generation: 1))

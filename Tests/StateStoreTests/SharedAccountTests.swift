@@ -27,9 +27,7 @@ import Testing
                         }
                     }
                 }
-                group.addTask {
-                    for step in 1...15 { try await store.change(alice, Self.note("\(step)")) }
-                }
+                group.addTask { for step in 1...15 { try await store.change(alice, Self.note("\(step)")) } }
                 try await group.waitForAll()
             }
             #expect(try await store.context(151).row?.replica.rawValue == 1)
@@ -41,10 +39,10 @@ import Testing
     @Test func `a pull that takes long is committed though others of its login commit all the time`() async throws {
         let bytes = MemoryBytes()
         let (own, other) = (
-            Accounts(bytes, limits: StateLimits()), Accounts(bytes.shared { _ in }, limits: StateLimits())
+            Accounts(bytes), Accounts(bytes.shared { _ in })
         )
         for device: Int64 in [1, 2] { try await own.begin(row(device, replica: device), [UInt8(device): 1]) }
-        try await own.change(alice) { try ReplicaRules.confirm(cursor(1), at: now, in: &$0) }
+        try await own.confirm(1)
         let outline = try await own.outline(1)
         // A stream of ten seconds, with five commits a second.
         for step: Int64 in 1...50 {
@@ -62,7 +60,7 @@ import Testing
 
     @Test func `changes from one version are all made, whoever comes between`() async throws {
         let bytes = MemoryBytes()
-        let gateways = [bytes, bytes.shared { _ in }, bytes.shared { _ in }].map { Accounts($0, limits: StateLimits()) }
+        let gateways = [bytes, bytes.shared { _ in }, bytes.shared { _ in }].map { Accounts($0) }
         try await gateways[0].begin(row(1))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<60 {
@@ -71,13 +69,12 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try await gateways[0].context(1).sequence == 60)
-        let notes = try await gateways[1].read(alice) { try NoteRules.notes(after: 0, limit: 99, of: &$0) }
+        let notes = try await gateways[1].notes()
         #expect(Set(notes.map(\.sequence)) == Set(1...60) && Set(notes.map(\.id)).count == 60)
     }
 
     @Test func `three changes that fail together leave nothing, and are made when there is room`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             let notes = (0..<3).map { part in
                 (0..<1_500).map { PushNote(table: "t", id: "\(part)-\($0)", state: .held, links: [1, 2, 3, 4]) }
             }
@@ -86,11 +83,9 @@ import Testing
                     for part in notes {
                         group.addTask {
                             do {
-                                try await store.change(alice) { try NoteRules.write(part, at: now, in: &$0) }
+                                try await store.write(part)
                                 return "made"
-                            } catch {
-                                return (error as? StateError)?.code ?? "\(error)"
-                            }
+                            } catch { return (error as? StateError)?.code ?? "\(error)" }
                         }
                     }
                     return await group.reduce(into: []) { $0.append($1) }

@@ -69,6 +69,15 @@ struct StateBacking: Sendable, CustomTestStringConvertible {
     }
 }
 
+extension StateLimits {
+    /// Limits with some changes.
+    static func with(_ change: (inout Self) -> Void) -> Self {
+        var limits = Self()
+        change(&limits)
+        return limits
+    }
+}
+
 extension Accounts {
     /// A state in memory.
     convenience init(limits: StateLimits = StateLimits()) {
@@ -76,7 +85,8 @@ extension Accounts {
     }
 
     convenience init(
-        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
+        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits = StateLimits(), epoch: Int64 = 0,
+        needsLeases: Bool = false
     ) {
         let setting = AccountSetting(limits: limits, epoch: epoch, numbers: TimedNumbers())
         self.init(bytes, setting: setting, needsLeases: needsLeases)
@@ -109,27 +119,4 @@ func row(
         principal: principal, cursor: try cursor(value), replica: ReplicaID(rawValue: replica),
         parent: try parent.map(cursor), vector: CheckpointVector(vector), schemaVersion: schemaVersion,
         session: session, generation: generation, mappingDigest: "m1")
-}
-
-extension Accounts {
-    /// The first pull of a new replica.
-    func begin(_ row: CursorRow, at time: Instant = now, quarantined: [QuarantinedLine] = []) async throws {
-        try await commit(PullCommit(row: row, replica: .new, quarantined: quarantined, now: time))
-    }
-
-    /// A later pull of a known replica, which presents the parent first.
-    func proceed(_ row: CursorRow, at time: Instant = now) async throws {
-        if let parent = row.parent {
-            try await change(row.principal) { try ReplicaRules.confirm(parent, at: time, in: &$0) }
-        }
-        try await commit(PullCommit(row: row, replica: .existing, now: time))
-    }
-
-    /// The context of a pull by Alice's phone.
-    func context(_ presented: Int64? = nil, of principal: Principal = alice) async throws -> StoredPullContext {
-        let presented = try presented.map(cursor)
-        return try await read(principal) {
-            try ContextRule.context(of: &$0, session: phone, presented: presented)
-        }
-    }
 }

@@ -92,9 +92,7 @@ import Testing
             await target.close()
             let unfinished = StateError.copying(path: second)
             await #expect(throws: unfinished) { _ = try await SQLiteStateStore.open(path: second) }
-            await #expect(throws: unfinished) {
-                _ = try await SQLiteStateStore.openShared(path: second, for: .reading)
-            }
+            await #expect(throws: unfinished) { _ = try await SQLiteStateStore.openShared(path: second, for: .reading) }
             target = try await SQLiteStateStore.openBytes(path: second, creates: true)
             _ = try await StateCopier(from: source, to: target) { _ in }.run()
             await #expect(throws: StateCopier.Failure.targetInUse) {

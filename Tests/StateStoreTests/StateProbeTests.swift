@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Accounts
-import Foundation
 import GRDB
 import NIOConcurrencyHelpers
 import Testing
@@ -42,27 +41,21 @@ import Testing
     }
 
     @Test func `many who ask at once share one commit`() async throws {
-        try await withTemporaryDirectory { directory in
-            let writes = NIOLockedValueBox(0)
-            let options = SQLiteStateStore.Options.with {
-                $0.trace = { sql in if sql.contains("number + excluded") { writes.withLockedValue { $0 += 1 } } }
+        let statements = Statements()
+        try await withSQLite(options: statements.options) { store in
+            let begun = ContinuousClock.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<50 { group.addTask { try await store.checkWriting(within: .seconds(3_600)) } }
+                try await group.waitForAll()
             }
-            try await withSQLite(directory + "/state.db", options: options) { store in
-                let begun = ContinuousClock.now
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<50 { group.addTask { try await store.checkWriting(within: .seconds(3_600)) } }
-                    try await group.waitForAll()
-                }
-                // One, unless other tests have kept this one waiting for longer than a result is good.
-                let count = writes.withLockedValue(\.self)
-                #expect((1...1 + Int((ContinuousClock.now - begun) / .seconds(1))).contains(count))
-                let value = try sqlite(directory + "/state.db") {
-                    try Int.fetchOne($0, sql: "SELECT number FROM entry WHERE key = CAST('probe' AS BLOB)")
-                }
-                #expect(value == count)
-                let names = try FileManager.default.contentsOfDirectory(atPath: directory)
-                #expect(!names.contains { $0.contains("probe") })
+            // One, unless other tests have kept this one waiting for longer than a result is good.
+            let count = statements.take().count { $0.contains("number + excluded") }
+            #expect((1...1 + Int((ContinuousClock.now - begun) / .seconds(1))).contains(count))
+            let value = try sqlite(store.location) {
+                try Int.fetchOne($0, sql: "SELECT number FROM entry WHERE key = CAST('probe' AS BLOB)")
             }
+            #expect(value == count)
+            #expect(try !names(beside: store.location).contains { $0.contains("probe") })
         }
     }
 
@@ -85,12 +78,11 @@ import Testing
     }
 
     @Test func `a state that takes no writes fails with its code`() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/state.db"
+        try await withStateFile { path in
             try await withSQLite(path) { _ in }
-            let store = try await SQLiteStateStore.openShared(path: path, for: .reading)
-            await #expect(throws: StateError.readOnly) { try await store.checkWriting(within: .seconds(3_600)) }
-            await store.close()
+            try await withShared(path) { store in
+                await #expect(throws: StateError.readOnly) { try await store.checkWriting(within: .seconds(3_600)) }
+            }
         }
     }
 }

@@ -61,9 +61,7 @@ import Testing
             try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
             let replaced = StateError.replaced(path: path)
             await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<16 {
-                    group.addTask { await #expect(throws: replaced) { _ = try await store.context(1) } }
-                }
+                for _ in 0..<16 { group.addTask { await #expect(throws: replaced) { _ = try await store.context(1) } } }
             }
             #expect(events() == [.failed(replaced, path: path)])
         }
