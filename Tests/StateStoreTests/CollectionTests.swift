@@ -9,49 +9,39 @@ import Testing
 @Suite struct CollectionTests {
     private static let day: Int64 = 86_400_000
 
-    @Test(arguments: StateBacking.all)
-    func `the newest cursors of a replica that is still seen stay however old they are`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            try await store.pull(4)
-            #expect(try await store.collect(supersededBefore: now - Self.day).cursors == 2)
-            #expect(try await store.context(1).row == nil)
-            #expect(try await store.context(2).row == nil)
-            // 3 is what the device has, 4 what it may have got.
-            #expect(try await store.context(3).row?.vector["AlbumV1"] == "3")
-            let newest = try await store.context(4)
-            #expect(newest.row?.vector["AlbumV1"] == "4" && newest.newest?.rawValue == 4)
-            #expect(try await store.collect(seenBefore: now - Self.day).isEmpty)
-        }
+    @Test(.eachStore)
+    func `the newest cursors of a replica that is still seen stay however old they are`() async throws {
+        try await store.pull(4)
+        #expect(try await store.collect(supersededBefore: now - Self.day).cursors == 2)
+        #expect(try await store.context(1).row == nil)
+        #expect(try await store.context(2).row == nil)
+        // 3 is what the device has, 4 what it may have got.
+        #expect(try await store.context(3).row?.vector["AlbumV1"] == "3")
+        let newest = try await store.context(4)
+        #expect(newest.row?.vector["AlbumV1"] == "4" && newest.newest?.rawValue == 4)
+        #expect(try await store.collect(seenBefore: now - Self.day).isEmpty)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `who was not seen for long goes with everything and the newest integer stays taken`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            let before = now - 9 * Self.day
-            try await store.begin(row(500), at: before)
-            try await store.setPosition(.at(CheckpointVector(["x": "y"])), of: tablet, at: before)
-            try await store.save(.taken, expiresAt: before + Self.day, at: before)
-            try await store.begin(row(400, of: bob, replica: 2))
-            let collected = try await store.collect(seenBefore: now - Self.day)
-            #expect(collected.replicas == 1 && collected.sessions == 2)
-            #expect(collected.receipts == 1 && collected.principals == 1)
-            #expect(try await store.context(500) == StoredPullContext())
-            #expect(try await store.context(400, of: bob).row != nil)
-            #expect(try await store.newestCursor()?.rawValue == 500)
-        }
+    @Test(.eachStore)
+    func `who was not seen for long goes with everything and the newest integer stays taken`() async throws {
+        let before = now - 9 * Self.day
+        try await store.begin(row(500), at: before)
+        try await store.setPosition(.at(CheckpointVector(["x": "y"])), of: tablet, at: before)
+        try await store.save(.taken, expiresAt: before + Self.day, at: before)
+        try await store.begin(row(400, of: bob, replica: 2))
+        let collected = try await store.collect(seenBefore: now - Self.day)
+        #expect(collected.replicas == 1 && collected.sessions == 2)
+        #expect(collected.receipts == 1 && collected.principals == 1)
+        #expect(try await store.context(500) == StoredPullContext())
+        #expect(try await store.context(400, of: bob).row != nil)
+        #expect(try await store.newestCursor()?.rawValue == 500)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a collection in small transactions takes as much as one in a large one`(backing: StateBacking) async throws {
-        try await backing(.with { $0.collectBatch = 3 }) { store in
-            try await store.pull(10)
-            try await store.confirm(10)
-            #expect(try await store.collect(supersededBefore: now).cursors == 9)
-            #expect(try await store.context(10).row != nil)
-        }
+    @Test(.eachStore(.with { $0.collectBatch = 3 }))
+    func `a collection in small transactions takes as much as one in a large one`() async throws {
+        try await store.pull(10)
+        try await store.confirm(10)
+        #expect(try await store.collect(supersededBefore: now).cursors == 9)
+        #expect(try await store.context(10).row != nil)
     }
 }

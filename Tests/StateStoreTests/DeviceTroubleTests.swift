@@ -12,56 +12,48 @@ import Testing
     private static let minute: Int64 = 60_000
     private static let rule = StuckRule(repeats: 3, pushes: 3, time: 3_600_000)
 
-    @Test(arguments: StateBacking.all)
-    func `a time is counted at most once a minute, and the newest code is kept`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(try row(1_000))
-            let first = try await store.trouble(.push, code: "a")
-            #expect(first?.before == nil && first?.after.count == 1 && first?.after.principal == alice)
-            #expect(try await store.trouble(.push, at: now + 59_999, code: "a") == nil)
-            let other = try await store.trouble(.push, at: now + 1, code: "b")
-            #expect(other?.before?.code == "a" && other?.after.code == "b" && other?.after.count == 1)
-            let second = try await store.trouble(.push, at: now + Self.minute, code: "b")
-            #expect(second?.after.count == 2 && second?.after.since == now)
-            #expect(second?.after.lastAt == now + Self.minute)
-            #expect(try await store.context(1_000).troubles == [.push])
-            let ended = try await store.change(alice) {
-                try TroubleRules.end([.pull, .push], of: ReplicaID(rawValue: 1), in: &$0)
-            }
-            #expect(ended == [second?.after])
-            #expect(try await store.context(1_000).troubles.isEmpty)
-            #expect(try await store.trouble(.push, 9) == nil, "an unknown replica")
+    @Test(.eachStore) func `a time is counted at most once a minute, and the newest code is kept`() async throws {
+        try await store.begin(try row(1_000))
+        let first = try await store.trouble(.push, code: "a")
+        #expect(first?.before == nil && first?.after.count == 1 && first?.after.principal == alice)
+        #expect(try await store.trouble(.push, at: now + 59_999, code: "a") == nil)
+        let other = try await store.trouble(.push, at: now + 1, code: "b")
+        #expect(other?.before?.code == "a" && other?.after.code == "b" && other?.after.count == 1)
+        let second = try await store.trouble(.push, at: now + Self.minute, code: "b")
+        #expect(second?.after.count == 2 && second?.after.since == now)
+        #expect(second?.after.lastAt == now + Self.minute)
+        #expect(try await store.context(1_000).troubles == [.push])
+        let ended = try await store.change(alice) {
+            try TroubleRules.end([.pull, .push], of: ReplicaID(rawValue: 1), in: &$0)
         }
+        #expect(ended == [second?.after])
+        #expect(try await store.context(1_000).troubles.isEmpty)
+        #expect(try await store.trouble(.push, 9) == nil, "an unknown replica")
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a device is stuck by how often or how long, while it tries and is known`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            for number: Int64 in 1...4 {
-                try await store.begin(try row(number * 1_000, replica: number), at: now + number)
-            }
-            func stuck(since: Instant = now) async throws -> [Int64] {
-                try await store.inspection.stuckDevices(by: Self.rule, since: since, limit: 9).map(\.replica.rawValue)
-            }
-            func note(_ kind: DeviceTrouble.Kind, _ replica: Int64, minutes: [Int64]) async throws {
-                for minute in minutes { try await store.trouble(kind, replica, at: now + minute * Self.minute) }
-            }
-            try await note(.push, 1, minutes: [0, 1])
-            try await note(.sameCursor, 2, minutes: [0, 1])
-            try await note(.pull, 3, minutes: [0, 1, 2, 3, 59])
-            #expect(try await stuck() == [])
-            try await note(.push, 1, minutes: [2])
-            try await note(.sameCursor, 2, minutes: [3])
-            try await note(.pull, 3, minutes: [60])
-            #expect(try await stuck() == [3, 2, 1])
-            #expect(try await stuck(since: now + 3 * Self.minute) == [3, 2])
-            try await note(.firstSync, 1, minutes: [1, 2, 3])
-            #expect(try await stuck() == [3, 2, 1], "a newer replica has begun since: it is another matter")
-            try await store.trouble(.firstSync, 4, count: 8, code: "")
-            #expect(try await stuck() == [3, 2, 1, 4])
+    @Test(.eachStore) func `a device is stuck by how often or how long, while it tries and is known`() async throws {
+        for number: Int64 in 1...4 {
+            try await store.begin(try row(number * 1_000, replica: number), at: now + number)
         }
+        func stuck(since: Instant = now) async throws -> [Int64] {
+            try await store.inspection.stuckDevices(by: Self.rule, since: since, limit: 9).map(\.replica.rawValue)
+        }
+        func note(_ kind: DeviceTrouble.Kind, _ replica: Int64, minutes: [Int64]) async throws {
+            for minute in minutes { try await store.trouble(kind, replica, at: now + minute * Self.minute) }
+        }
+        try await note(.push, 1, minutes: [0, 1])
+        try await note(.sameCursor, 2, minutes: [0, 1])
+        try await note(.pull, 3, minutes: [0, 1, 2, 3, 59])
+        #expect(try await stuck() == [])
+        try await note(.push, 1, minutes: [2])
+        try await note(.sameCursor, 2, minutes: [3])
+        try await note(.pull, 3, minutes: [60])
+        #expect(try await stuck() == [3, 2, 1])
+        #expect(try await stuck(since: now + 3 * Self.minute) == [3, 2])
+        try await note(.firstSync, 1, minutes: [1, 2, 3])
+        #expect(try await stuck() == [3, 2, 1], "a newer replica has begun since: it is another matter")
+        try await store.trouble(.firstSync, 4, count: 8, code: "")
+        #expect(try await stuck() == [3, 2, 1, 4])
     }
 }
 

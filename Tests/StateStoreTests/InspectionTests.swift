@@ -8,26 +8,23 @@ import Testing
 
 /// What only operators ask, for all kinds of stores.
 @Suite struct InspectionTests {
-    @Test(arguments: StateBacking.all)
-    func `principals are found by the first digits of their digests`(backing: StateBacking) async throws {
-        try await backing { store in
-            for (number, digest) in ["0a", "a11ce", "a11cf", "a2", "ff", "fff"].enumerated() {
-                let number = Int64(number + 1)
-                try await store.begin(row(number, of: Principal(rawValue: digest), replica: number))
-            }
-            func found(_ digits: String, limit: Int = 9) async throws -> [String] {
-                try await store.inspection.principals(beginningWith: digits, limit: limit).map(\.rawValue)
-            }
-            #expect(try await found("a1") == ["a11ce", "a11cf"])
-            #expect(try await found("a") == ["a11ce", "a11cf", "a2"])
-            #expect(try await found("ff") == ["ff", "fff"])
-            #expect(try await found("a11ce") == ["a11ce"])
-            #expect(try await found("a11ce0").isEmpty)
-            #expect(try await found("a", limit: 2) == ["a11ce", "a11cf"])
-            #expect(try await found("a", limit: -1).isEmpty)
-            for digits in ["", "a\u{0}"] {
-                await #expect(throws: StateError.invalid("principal")) { _ = try await found(digits) }
-            }
+    @Test(.eachStore) func `principals are found by the first digits of their digests`() async throws {
+        for (number, digest) in ["0a", "a11ce", "a11cf", "a2", "ff", "fff"].enumerated() {
+            let number = Int64(number + 1)
+            try await store.begin(row(number, of: Principal(rawValue: digest), replica: number))
+        }
+        func found(_ digits: String, limit: Int = 9) async throws -> [String] {
+            try await store.inspection.principals(beginningWith: digits, limit: limit).map(\.rawValue)
+        }
+        #expect(try await found("a1") == ["a11ce", "a11cf"])
+        #expect(try await found("a") == ["a11ce", "a11cf", "a2"])
+        #expect(try await found("ff") == ["ff", "fff"])
+        #expect(try await found("a11ce") == ["a11ce"])
+        #expect(try await found("a11ce0").isEmpty)
+        #expect(try await found("a", limit: 2) == ["a11ce", "a11cf"])
+        #expect(try await found("a", limit: -1).isEmpty)
+        for digits in ["", "a\u{0}"] {
+            await #expect(throws: StateError.invalid("principal")) { _ = try await found(digits) }
         }
     }
 
@@ -37,7 +34,7 @@ import Testing
     }
 
     /// A pull, a trouble, a refusal and an open journal of a principal.
-    private static func fill(_ store: Accounts, _ principal: Principal, number: Int64) async throws {
+    private static func fill(_ principal: Principal, number: Int64) async throws {
         // Equal lines are one entry, of whoever has had it last.
         let lines = principal == scopes[1] ? [QuarantinedLine(reason: .invalidJSON, bytes: [1])] : []
         try await store.begin(row(number, of: principal, replica: number), quarantined: lines)
@@ -49,38 +46,35 @@ import Testing
         try await store.beginJournal(of: principal)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a user is found with all their scopes, and each is told by its text`(backing: StateBacking) async throws {
-        try await backing { store in
-            let (ada, scopes) = (Self.ada, Self.scopes)
-            for (number, principal) in (scopes + [bob]).enumerated() {
-                try await Self.fill(store, principal, number: Int64(number + 1))
-            }
-            let inspection = store.inspection
-            for (user, expected) in [(ada, scopes), (scopes[0], [scopes[0]]), (bob, [bob])] {
-                let found = [
-                    try await inspection.replicas(of: user, after: nil, limit: 9).map(\.principal),
-                    try await inspection.replicasByContact(of: user, after: nil, limit: 9).map(\.principal),
-                    try await inspection.quarantinedPushes(of: user, after: 0, limit: 9).map(\.principal),
-                    try await inspection.journals(of: user, after: 0, limit: 9).map(\.principal),
-                ]
-                for list in found {
-                    #expect(list.map(\.rawValue).sorted() == expected.map(\.rawValue).sorted())
-                    #expect(list.allSatisfy { one in expected.contains { $0 == one && $0.origin == one.origin } })
-                }
-            }
-            let lines = try await inspection.quarantinedLines(of: ada, after: 0, limit: 9)
-            #expect(lines.map(\.principal.scope) == [scopes[1].scope])
-            #expect(try await inspection.quarantinedLines(of: scopes[0], after: 0, limit: 9).isEmpty)
-            #expect(try await inspection.principals(beginningWith: "ada0", limit: 9) == [ada])
-            let first = try await inspection.principals(beginningWith: "5c00", limit: 9)
-            #expect(first.map(\.origin) == [scopes[0].origin])
-            let rule = StuckRule(repeats: 1, pushes: 1, time: 0)
-            let stuck = try await inspection.stuckDevices(by: rule, since: 0, limit: 9)
-            #expect(stuck.allSatisfy { trouble in (scopes + [bob]).contains { $0.origin == trouble.principal.origin } })
-            #expect(try await store.commands.scheduleRetries(nil, of: ada, at: now).count == 2)
-            // A cursor of one scope is unknown in another.
-            #expect(try await store.context(1, of: scopes[1]).row == nil)
+    @Test(.eachStore) func `a user is found with all their scopes, and each is told by its text`() async throws {
+        let (ada, scopes) = (Self.ada, Self.scopes)
+        for (number, principal) in (scopes + [bob]).enumerated() {
+            try await Self.fill(principal, number: Int64(number + 1))
         }
+        let inspection = store.inspection
+        for (user, expected) in [(ada, scopes), (scopes[0], [scopes[0]]), (bob, [bob])] {
+            let found = [
+                try await inspection.replicas(of: user, after: nil, limit: 9).map(\.principal),
+                try await inspection.replicasByContact(of: user, after: nil, limit: 9).map(\.principal),
+                try await inspection.quarantinedPushes(of: user, after: 0, limit: 9).map(\.principal),
+                try await inspection.journals(of: user, after: 0, limit: 9).map(\.principal),
+            ]
+            for list in found {
+                #expect(list.map(\.rawValue).sorted() == expected.map(\.rawValue).sorted())
+                #expect(list.allSatisfy { one in expected.contains { $0 == one && $0.origin == one.origin } })
+            }
+        }
+        let lines = try await inspection.quarantinedLines(of: ada, after: 0, limit: 9)
+        #expect(lines.map(\.principal.scope) == [scopes[1].scope])
+        #expect(try await inspection.quarantinedLines(of: scopes[0], after: 0, limit: 9).isEmpty)
+        #expect(try await inspection.principals(beginningWith: "ada0", limit: 9) == [ada])
+        let first = try await inspection.principals(beginningWith: "5c00", limit: 9)
+        #expect(first.map(\.origin) == [scopes[0].origin])
+        let rule = StuckRule(repeats: 1, pushes: 1, time: 0)
+        let stuck = try await inspection.stuckDevices(by: rule, since: 0, limit: 9)
+        #expect(stuck.allSatisfy { trouble in (scopes + [bob]).contains { $0.origin == trouble.principal.origin } })
+        #expect(try await store.commands.scheduleRetries(nil, of: ada, at: now).count == 2)
+        // A cursor of one scope is unknown in another.
+        #expect(try await store.context(1, of: scopes[1]).row == nil)
     }
 }

@@ -44,31 +44,28 @@ import Testing
         try await store.notes().sorted { $0.id < $1.id }.map(\.state)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a push that is applied leaves notes and its receipt, and no journal`(backing: StateBacking) async throws {
-        try await backing { store in
-            let id = try await Self.begin(store)
-            #expect(try await Self.states(store) == [.seen, .seen, .seen])
-            try await store.advance(id, inFlight: [Self.operation(0, "a"), Self.operation(1, "b")], at: now + 1)
-            var open = try await store.openJournals()
-            #expect(open.map(\.journal.id) == [id] && open[0].inFlight.map(\.record.id) == ["a", "b"])
-            #expect(try await store.openJournals(of: bob).isEmpty)
-            #expect(try await store.context(of: alice).unfinished.openJournals == [id])
-            #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
-            try await store.advance(
-                id, Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operation(2, "c")]), at: now + 2)
-            open = try await store.openJournals()
-            #expect(open[0].inFlight.map(\.index) == [2] && open[0].journal.applied == 2)
-            #expect(try await Self.states(store) == [.held, .held, .seen])
-            let end = JournalEnd(
-                step: Self.step(applied: [(2, "c")]),
-                receipt: JournalEnd.KeptReceipt(receipt: .taken, digest: "d", expiresAt: now + 9))
-            try await store.end(id, end, at: now + 3)
-            #expect(try await store.openJournals().isEmpty)
-            #expect(try await Self.states(store) == [.held, .held, .held])
-            #expect(try await store.receipt(at: now + 4) == .taken)
-            #expect(try await Self.begin(store) > id)
-        }
+    @Test(.eachStore) func `a push that is applied leaves notes and its receipt, and no journal`() async throws {
+        let id = try await Self.begin(store)
+        #expect(try await Self.states(store) == [.seen, .seen, .seen])
+        try await store.advance(id, inFlight: [Self.operation(0, "a"), Self.operation(1, "b")], at: now + 1)
+        var open = try await store.openJournals()
+        #expect(open.map(\.journal.id) == [id] && open[0].inFlight.map(\.record.id) == ["a", "b"])
+        #expect(try await store.openJournals(of: bob).isEmpty)
+        #expect(try await store.context(of: alice).unfinished.openJournals == [id])
+        #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
+        try await store.advance(
+            id, Self.step(applied: [(0, "a"), (1, "b")], inFlight: [Self.operation(2, "c")]), at: now + 2)
+        open = try await store.openJournals()
+        #expect(open[0].inFlight.map(\.index) == [2] && open[0].journal.applied == 2)
+        #expect(try await Self.states(store) == [.held, .held, .seen])
+        let end = JournalEnd(
+            step: Self.step(applied: [(2, "c")]),
+            receipt: JournalEnd.KeptReceipt(receipt: .taken, digest: "d", expiresAt: now + 9))
+        try await store.end(id, end, at: now + 3)
+        #expect(try await store.openJournals().isEmpty)
+        #expect(try await Self.states(store) == [.held, .held, .held])
+        #expect(try await store.receipt(at: now + 4) == .taken)
+        #expect(try await Self.begin(store) > id)
     }
 
     @Test func `what came to no good end is kept for the operator, and goes after a month`() async throws {
@@ -103,64 +100,56 @@ import Testing
         }
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a creation that may have got an id keeps its journal open until it is closed`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            let id = try await Self.begin(store)
-            let inFlight = [
-                Self.operation(0, "a", makesID: true, key: "k-0"), Self.operation(1, "b", makesID: true),
-            ]
-            try await store.advance(id, inFlight: inFlight)
-            let failure = PushJournal.Failure(code: "push.unknown_outcome")
-            try await store.end(id, JournalEnd(step: JournalStep(), failure: failure, unknown: [0, 1]))
-            let open = try await store.openJournals()
-            #expect(open.first?.inFlight == inFlight && open.first?.journal.failure == failure)
+    @Test(.eachStore)
+    func `a creation that may have got an id keeps its journal open until it is closed`() async throws {
+        let id = try await Self.begin(store)
+        let inFlight = [
+            Self.operation(0, "a", makesID: true, key: "k-0"), Self.operation(1, "b", makesID: true),
+        ]
+        try await store.advance(id, inFlight: inFlight)
+        let failure = PushJournal.Failure(code: "push.unknown_outcome")
+        try await store.end(id, JournalEnd(step: JournalStep(), failure: failure, unknown: [0, 1]))
+        let open = try await store.openJournals()
+        #expect(open.first?.inFlight == inFlight && open.first?.journal.failure == failure)
 
-            var closure = JournalClosure()
-            closure.mappings = [Self.mapping]
-            closure.notes = [Self.note("a", .held)]
-            closure.lost = 1
-            // A second time changes nothing, and whoever still runs the push hears of it.
-            for _ in 1...2 {
-                try await store.close(id, with: closure, at: now + 1)
-                #expect(try await store.openJournals().isEmpty)
-                #expect(try await Self.states(store) == [.held, .seen, .seen])
-            }
-            await #expect(throws: StateError.journalClosed) {
-                try await store.advance(id, inFlight: [Self.operation(2, "c")], at: now + 3)
-            }
-            await #expect(throws: StateError.journalClosed) {
-                try await store.end(id, JournalEnd(step: JournalStep()), at: now + 3)
-            }
+        var closure = JournalClosure()
+        closure.mappings = [Self.mapping]
+        closure.notes = [Self.note("a", .held)]
+        closure.lost = 1
+        // A second time changes nothing, and whoever still runs the push hears of it.
+        for _ in 1...2 {
+            try await store.close(id, with: closure, at: now + 1)
+            #expect(try await store.openJournals().isEmpty)
+            #expect(try await Self.states(store) == [.held, .seen, .seen])
+        }
+        await #expect(throws: StateError.journalClosed) {
+            try await store.advance(id, inFlight: [Self.operation(2, "c")], at: now + 3)
+        }
+        await #expect(throws: StateError.journalClosed) {
+            try await store.end(id, JournalEnd(step: JournalStep()), at: now + 3)
         }
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a request that was given up is remembered, and what was tried in vain is counted`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            let id = try await Self.begin(store)
-            let inFlight = [("a", "k-0"), ("b", "k-1")].enumerated().map { index, operation in
-                Self.operation(index, operation.0, makesID: true, key: operation.1)
-            }
-            try await store.advance(id, inFlight: inFlight)
-            for (time, tries) in [(now + 1, 1), (now + 5, 2)] {
-                let counted = try await store.change(alice) { try JournalRules.countTry(of: id, at: time, in: &$0) }
-                #expect(counted == (tries, now + 1))
-            }
-            try await store.change(alice) { try JournalRules.giveUp(0, of: id, in: &$0) }
-            let open = try await store.openJournals()
-            #expect(open[0].inFlight.map { $0.request != nil } == [false, true])
-            #expect(open[0].inFlight[0].sought == inFlight[0].sought)
-            try await store.close(id, at: now + 6)
-            for (record, wasGivenUp) in [("a", true), ("b", false)] {
-                let key = PushedRecordKey(table: "tasks", id: record)
-                #expect(try await store.look(alice) { try JournalRules.wasGivenUp(key, of: &$0) } == wasGivenUp)
-                #expect(try await !store.look(bob) { try JournalRules.wasGivenUp(key, of: &$0) })
-            }
+    @Test(.eachStore)
+    func `a request that was given up is remembered, and what was tried in vain is counted`() async throws {
+        let id = try await Self.begin(store)
+        let inFlight = [("a", "k-0"), ("b", "k-1")].enumerated().map { index, operation in
+            Self.operation(index, operation.0, makesID: true, key: operation.1)
+        }
+        try await store.advance(id, inFlight: inFlight)
+        for (time, tries) in [(now + 1, 1), (now + 5, 2)] {
+            let counted = try await store.change(alice) { try JournalRules.countTry(of: id, at: time, in: &$0) }
+            #expect(counted == (tries, now + 1))
+        }
+        try await store.change(alice) { try JournalRules.giveUp(0, of: id, in: &$0) }
+        let open = try await store.openJournals()
+        #expect(open[0].inFlight.map { $0.request != nil } == [false, true])
+        #expect(open[0].inFlight[0].sought == inFlight[0].sought)
+        try await store.close(id, at: now + 6)
+        for (record, wasGivenUp) in [("a", true), ("b", false)] {
+            let key = PushedRecordKey(table: "tasks", id: record)
+            #expect(try await store.look(alice) { try JournalRules.wasGivenUp(key, of: &$0) } == wasGivenUp)
+            #expect(try await !store.look(bob) { try JournalRules.wasGivenUp(key, of: &$0) })
         }
     }
 

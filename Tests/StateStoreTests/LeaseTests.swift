@@ -13,6 +13,7 @@ import Testing
 /// Who may sync for a principal where several gateways share a state (finding 7).
 @Suite struct LeaseTests {
     private static let day: Int64 = 86_400_000
+    private static let known = Position.at(CheckpointVector(["AlbumV1": "t"]))
 
     /// A gateway that asks for Alice's lease.
     private func take(
@@ -23,9 +24,9 @@ import Testing
             session: phone, presented: try presented.map(cursor))
     }
 
-    private func taken(_ holder: String, in store: Accounts, lifetime: Int64 = day) async throws -> (
-        lease: Lease, from: String?, distrust: Int64
-    ) {
+    private func taken(
+        _ holder: String, in store: Accounts, lifetime: Int64 = day
+    ) async throws -> (lease: Lease, from: String?, distrust: Int64) {
         let answer = try await take(holder, in: store, lifetime: lifetime).lease
         guard case .taken(let lease, let from, let distrust) = answer else { throw StateError.leaseLost }
         return (lease, from?.name, distrust)
@@ -44,185 +45,141 @@ import Testing
         return lease
     }
 
-    @discardableResult
-    private func write<R: Sendable>(
-        under lease: Lease, givingBack: Bool = false, _ body: () async throws -> R
-    ) async throws -> R {
+    /// Runs the body as a gateway does that has, or had, a lease.
+    private func write(under lease: Lease, givingBack: Bool = false, _ body: () async throws -> Void) async throws {
         try await RunningLease.$current.withValue(RunningLease(lease, isGivenBack: givingBack)) { try await body() }
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `one gateway at a time has the lease of a principal`(backing: StateBacking) async throws {
-        try await backing { store in
-            #expect(store.needsLeases)
-            let first = try await taken("a", in: store)
-            #expect(first.lease.holder == "a" && first.from == nil && first.distrust == 0)
-            let holder = try await refusedBy("b", in: store)
-            #expect(holder?.name == "a" && holder?.since ?? 0 > 0)
-            // Another principal's is another lease.
-            let other = try await store.take(
-                LeaseRequest(holder: "b", lifetime: 1_000, callTimeout: 0, now: .ofTests), of: bob, session: phone,
-                presented: nil)
-            #expect(other.lease.lease != nil)
+    @Test(.sharedStores) func `one gateway at a time has the lease of a principal`() async throws {
+        #expect(store.needsLeases)
+        let first = try await taken("a", in: store)
+        #expect(first.lease.holder == "a" && first.from == nil && first.distrust == 0)
+        let holder = try await refusedBy("b", in: store)
+        #expect(holder?.name == "a" && holder?.since ?? 0 > 0)
+        // Another principal's is another lease.
+        let other = try await store.take(
+            LeaseRequest(holder: "b", lifetime: 1_000, callTimeout: 0, now: .ofTests), of: bob, session: phone,
+            presented: nil)
+        #expect(other.lease.lease != nil)
 
-            try await store.giveBack(first.lease)
-            let second = try await taken("b", in: store)
-            #expect(second.lease.fence > first.lease.fence && second.from == nil && second.distrust == 0)
-            // One that was given back already is nobody's business.
-            try await store.giveBack(first.lease)
-            #expect(try await refusedBy("a", in: store)?.name == "b")
-        }
+        try await store.giveBack(first.lease)
+        let second = try await taken("b", in: store)
+        #expect(second.lease.fence > first.lease.fence && second.from == nil && second.distrust == 0)
+        // One that was given back already is nobody's business.
+        try await store.giveBack(first.lease)
+        #expect(try await refusedBy("a", in: store)?.name == "b")
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `of many gateways that ask at once one gets the lease`(backing: StateBacking) async throws {
-        try await backing { store in
-            let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for number in 0..<8 { group.addTask { try await take("g\(number)", in: store).lease.lease != nil } }
-                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
-            }
-            #expect(taken == 1)
+    @Test(.sharedStores) func `of many gateways that ask at once one gets the lease`() async throws {
+        let taken = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 { group.addTask { try await take("g\(number)", in: store).lease.lease != nil } }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
+        #expect(taken == 1)
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `a lease that was not given back passes on when it has run out, and positions are forgotten`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            let vector = CheckpointVector(["AlbumV1": "t"])
-            try await store.setPosition(.at(vector))
-            try await store.setPosition(.at(vector), for: bob)
-            let old = try await expired("a", in: store)
-            let (context, answer) = try await take("b", in: store, lifetime: 30_000)
-            let lease = try #require(answer.lease)
-            #expect(lease.fence > old.fence)
-            guard case .taken(_, let from, let distrust) = answer else { return }
-            #expect(from?.name == "a" && (300_000...630_000).contains(distrust))
-            #expect(context.session.position == .unknown)
-            #expect(try await store.context(of: bob).session.position == .at(vector))
-            // The calls of the first gateway may arrive whoever has the lease now.
-            try await store.giveBack(lease)
-            let next = try await taken("c", in: store)
-            #expect(next.from == nil && (300_000...630_000).contains(next.distrust))
-        }
+    @Test(.sharedStores)
+    func `a lease that was not given back passes on when it has run out, and positions are forgotten`() async throws {
+        for principal in [alice, bob] { try await store.setPosition(Self.known, for: principal) }
+        let old = try await expired("a", in: store)
+        let (context, answer) = try await take("b", in: store, lifetime: 30_000)
+        let lease = try #require(answer.lease)
+        #expect(lease.fence > old.fence)
+        guard case .taken(_, let from, let distrust) = answer else { return }
+        #expect(from?.name == "a" && (300_000...630_000).contains(distrust))
+        #expect(context.session.position == .unknown)
+        #expect(try await store.position(for: bob) == Self.known)
+        // The calls of the first gateway may arrive whoever has the lease now.
+        try await store.giveBack(lease)
+        let next = try await taken("c", in: store)
+        #expect(next.from == nil && (300_000...630_000).contains(next.distrust))
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `a gateway takes its own lease again at once, and trusts itself`(backing: StateBacking) async throws {
-        try await backing { store in
-            let vector = CheckpointVector(["AlbumV1": "t"])
-            let first = try await taken("a", in: store)
-            try await store.setPosition(.at(vector))
-            let second = try await take("a", in: store)
-            let lease = try #require(second.lease.lease)
-            #expect(lease.fence > first.lease.fence && second.lease == .taken(lease, from: nil, distrust: 0))
-            #expect(second.context.session.position == .at(vector))
-        }
+    @Test(.sharedStores) func `a gateway takes its own lease again at once, and trusts itself`() async throws {
+        let first = try await taken("a", in: store)
+        try await store.setPosition(Self.known)
+        let second = try await take("a", in: store)
+        let lease = try #require(second.lease.lease)
+        #expect(lease.fence > first.lease.fence && second.lease == .taken(lease, from: nil, distrust: 0))
+        #expect(second.context.session.position == Self.known)
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `what a gateway writes after its lease has passed on fails and changes nothing`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            try await store.begin(try row(1_000))
-            let journal = try await store.change(alice) {
-                try JournalRules.begin(JournalOpening(presented: nil, operations: 1, notes: []), at: now, in: &$0)
-            }
-            let old = try await expired("a", in: store)
-            try await write(under: old) {
-                // Nobody has asked for it yet.
-                try await store.confirm(1_000)
-            }
-            let new = try await taken("b", in: store).lease
-            let before = try await store.context(1_000)
-            var step = JournalStep()
-            step.applied = [0]
-            let receipt = Receipt(status: 200, contentType: "text/plain", body: [])
-            let row = try row(1_001, parent: 1_000)
-            let writes: [@Sendable (inout Account) throws -> Void] = [
-                { _ = try CommitRule.commit(PullCommit(row: row, replica: .existing, now: now), in: &$0) },
-                { try SessionRules.setPosition(.at(CheckpointVector()), of: phone, at: now, in: &$0) },
-                { _ = try SessionRules.raiseGeneration(of: phone, at: now, in: &$0) },
-                { try NoteRules.write([PushNote(table: "t", id: "x", state: .seen)], at: now, in: &$0) },
-                {
-                    try ReceiptRules.save(
-                        .init(receipt: receipt, digest: "d", expiresAt: now + 1_000), at: now, in: &$0)
-                }, { [step] in try JournalRules.advance(step, of: journal, at: now, in: &$0) },
-                { try JournalRules.end(JournalEnd(step: JournalStep()), of: journal, at: now, in: &$0) },
-                { try JournalRules.close(journal, with: JournalClosure(), at: now, in: &$0) },
-            ]
-            for (index, rule) in writes.enumerated() {
-                await #expect(throws: StateError.leaseLost, "write \(index)") {
-                    try await write(under: old) { try await store.change(alice, rule) }
-                }
-            }
-            await #expect(throws: StateError.leaseLost) { try await store.renew(old, for: 1_000, at: now) }
-            await #expect(throws: StateError.leaseLost) {
-                let first = PullCommit(row: try StateStoreTests.row(1_001, replica: 2), replica: .new, now: now)
-                try await write(under: old) { try await store.commit(first) }
-            }
-            #expect(try await store.context(1_000) == before)
-            // The operator's commands hold no lease, and the new holder's number is good.
-            try await store.setPosition(.at(CheckpointVector()))
-            try await write(under: new) { try await store.commit(PullCommit(row: row, replica: .existing, now: now)) }
-            #expect(try await store.context(1_001).row != nil)
+    @Test(.sharedStores)
+    func `what a gateway writes after its lease has passed on fails and changes nothing`() async throws {
+        try await store.begin(row(1_000))
+        let journal = try await store.beginJournal()
+        let old = try await expired("a", in: store)
+        // Nobody has asked for it yet.
+        try await write(under: old) { try await store.confirm(1_000) }
+        let new = try await taken("b", in: store).lease
+        let before = try await store.context(1_000)
+        var step = JournalStep()
+        step.applied = [0]
+        let rules: [@Sendable (inout Account) throws -> Void] = [
+            { [step] in try JournalRules.advance(step, of: journal, at: now, in: &$0) },
+            { try JournalRules.end(JournalEnd(step: JournalStep()), of: journal, at: now, in: &$0) },
+            { try JournalRules.close(journal, with: JournalClosure(), at: now, in: &$0) },
+        ]
+        let writes: [() async throws -> Void] =
+            [
+                { try await store.goOn(row(1_001, parent: 1_000)) },
+                { try await store.begin(row(1_001, replica: 2)) },
+                { try await store.setPosition(.at(CheckpointVector())) },
+                { try await store.raiseGeneration() },
+                { try await store.write([PushNote(table: "t", id: "x", state: .seen)]) },
+                { try await store.save(.taken) },
+                { try await store.renew(old, for: 1_000, at: now) },
+            ] + rules.map { rule in { try await store.change(alice, rule) } }
+        for (index, body) in writes.enumerated() {
+            await #expect(throws: StateError.leaseLost, "write \(index)") { try await write(under: old, body) }
         }
+        #expect(try await store.context(1_000) == before)
+        // The operator's commands hold no lease, and the new holder's number is good.
+        try await store.setPosition(.at(CheckpointVector()))
+        try await write(under: new) { try await store.goOn(row(1_001, parent: 1_000)) }
+        #expect(try await store.context(1_001).row != nil)
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `a write can give the lease back, and one that fails does not`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(try row(1_000))
-            let lease = try await taken("a", in: store).lease
-            await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
-                try await write(under: lease, givingBack: true) { try await store.begin(try row(1_000, replica: 2)) }
-            }
-            #expect(try await refusedBy("b", in: store)?.name == "a")
+    @Test(.sharedStores) func `a write can give the lease back, and one that fails does not`() async throws {
+        try await store.begin(row(1_000))
+        let lease = try await taken("a", in: store).lease
+        await #expect(throws: StateError.cursorTaken(newest: try cursor(1_000))) {
+            try await write(under: lease, givingBack: true) { try await store.begin(row(1_000, replica: 2)) }
+        }
+        #expect(try await refusedBy("b", in: store)?.name == "a")
+        try await write(under: lease, givingBack: true) { try await store.dropReceipts() }
+        // As long as nobody else has it, what its last holder still has to say is in order.
+        try await write(under: lease) { try await store.dropReceipts() }
+        await #expect(throws: StateError.leaseLost) { try await store.renew(lease, for: 1_000, at: now) }
+        let next = try await taken("b", in: store)
+        #expect(next.from == nil && next.distrust == 0)
+        await #expect(throws: StateError.leaseLost) {
             try await write(under: lease, givingBack: true) { try await store.dropReceipts() }
-            // As long as nobody else has it, what its last holder still has to say is in order.
-            try await write(under: lease) { try await store.dropReceipts() }
-            await #expect(throws: StateError.leaseLost) { try await store.renew(lease, for: 1_000, at: now) }
-            let next = try await taken("b", in: store)
-            #expect(next.from == nil && next.distrust == 0)
-            await #expect(throws: StateError.leaseLost) {
-                try await write(under: lease, givingBack: true) { try await store.dropReceipts() }
-            }
-            #expect(try await refusedBy("c", in: store)?.name == "b")
         }
+        #expect(try await refusedBy("c", in: store)?.name == "b")
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `a lease that is renewed does not run out`(backing: StateBacking) async throws {
-        try await backing { store in
-            let lease = try await taken("a", in: store, lifetime: 2_000).lease
-            try await store.renew(lease, for: Self.day, at: .ofTests)
-            try await Task.sleep(for: .milliseconds(2_100))
-            #expect(try await refusedBy("b", in: store)?.name == "a")
-        }
+    @Test(.sharedStores) func `a lease that is renewed does not run out`() async throws {
+        let lease = try await taken("a", in: store, lifetime: 2_000).lease
+        try await store.renew(lease, for: Self.day, at: .ofTests)
+        try await Task.sleep(for: .milliseconds(2_100))
+        #expect(try await refusedBy("b", in: store)?.name == "a")
     }
 
-    @Test(arguments: StateBacking.shared)
-    func `who gets a lease sees everything that its last holder has written`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(try row(1_000))
-            for number in 0..<10 {
-                let value = Int64(1_001 + number)
-                let lease = try await taken("a", in: store).lease
-                async let next = {
-                    while true {
-                        let (context, answer) = try await take("b", in: store, presented: value)
-                        if let lease = answer.lease { return (context.newest, lease) }
-                    }
-                }()
-                try await write(under: lease, givingBack: true) {
-                    try await store.begin(try row(value, replica: value))
+    @Test(.sharedStores) func `who gets a lease sees everything that its last holder has written`() async throws {
+        try await store.begin(row(1_000))
+        for value: Int64 in 1_001...1_010 {
+            let lease = try await taken("a", in: store).lease
+            async let next = {
+                while true {
+                    let (context, answer) = try await take("b", in: store, presented: value)
+                    if let lease = answer.lease { return (context.newest, lease) }
                 }
-                let (newest, other) = try await next
-                #expect(newest == (try cursor(value)))
-                try await store.giveBack(other)
-            }
+            }()
+            try await write(under: lease, givingBack: true) { try await store.begin(row(value, replica: value)) }
+            let (newest, other) = try await next
+            #expect(newest == (try cursor(value)))
+            try await store.giveBack(other)
         }
     }
 
@@ -243,14 +200,13 @@ import Testing
                 try await store.write([PushNote(table: "t", id: "x", state: .seen)])
             }
             #expect(try await leases() == 1)
-            try await store.collect(at: now + Self.day, seenBefore: now + Self.day)
-            try await store.collect(at: now + 2 * Self.day, seenBefore: now + 2 * Self.day)
+            for time in [now + Self.day, now + 2 * Self.day] { try await store.collect(at: time, seenBefore: time) }
             #expect(try await leases() == 0)
         }
     }
 
     @Test func `a file has one gateway, whose leases cost nothing`() async throws {
-        try await StateBacking.all[0].callAsFunction { store in
+        try await withSQLite { store in
             #expect(!store.needsLeases)
             let first = try await taken("a", in: store)
             _ = try await taken("b", in: store)
@@ -262,7 +218,9 @@ import Testing
 
 extension LeaseAnswer {
     /// The lease, if it was taken.
-    fileprivate var lease: Lease? { if case .taken(let lease, _, _) = self { lease } else { nil } }
+    fileprivate var lease: Lease? {
+        if case .taken(let lease, _, _) = self { lease } else { nil }
+    }
 }
 
 extension Instant {
@@ -273,4 +231,6 @@ extension Instant {
     }
 }
 
-extension ContinuousClock.Instant { fileprivate static let lease = ContinuousClock.now }
+extension ContinuousClock.Instant {
+    fileprivate static let lease = ContinuousClock.now
+}

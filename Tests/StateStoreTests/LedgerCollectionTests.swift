@@ -11,151 +11,130 @@ import Testing
 @Suite struct LedgerCollectionTests {
     private static let hour: Int64 = 3_600_000
 
-    @Test(arguments: StateBacking.all)
-    func `ways back that are older than the rewind go and the cursors before them are not exact any more`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            try await store.begin(row(100), [1: 1])
-            for value: Int64 in [200, 300, 400] {
-                try await store.proceed(row(value, parent: value - 100), [UInt8(value / 100): 1])
-            }
-            try await store.confirm(400)
-            // What is not in the base needs no way back, however old it is.
-            #expect(try await store.collect(undoBefore: now).isEmpty)
-            #expect(try await store.outline(100).isExact)
-            try await store.compact(store.outline(400), [400, 300, 200], finished: 400)
-            #expect(try await store.collect(undoBefore: 301).undos == 2)
-            for (value, isExact) in [(100, false), (200, false), (300, true)] as [(Int64, Bool)] {
-                #expect(try await store.outline(value).isExact == isExact)
-            }
-            #expect(try await store.view(300) == [1: 1, 2: 1, 3: 1])
-            #expect(try await store.view(100).keys.contains(1))
-            #expect(try await store.replica().horizon == cursor(300))
-            try await store.collect(undoBefore: now)
-            #expect(try await !store.outline(300).isExact)
-            #expect(try await store.outline(400).isExact)
+    @Test(.eachStore)
+    func `ways back that are older than the rewind go and the cursors before them are not exact any more`()
+        async throws
+    {
+        try await store.begin(row(100), [1: 1])
+        for value: Int64 in [200, 300, 400] {
+            try await store.proceed(row(value, parent: value - 100), [UInt8(value / 100): 1])
         }
+        try await store.confirm(400)
+        // What is not in the base needs no way back, however old it is.
+        #expect(try await store.collect(undoBefore: now).isEmpty)
+        #expect(try await store.outline(100).isExact)
+        try await store.compact(store.outline(400), [400, 300, 200], finished: 400)
+        #expect(try await store.collect(undoBefore: 301).undos == 2)
+        for (value, isExact) in [(100, false), (200, false), (300, true)] as [(Int64, Bool)] {
+            #expect(try await store.outline(value).isExact == isExact)
+        }
+        #expect(try await store.view(300) == [1: 1, 2: 1, 3: 1])
+        #expect(try await store.view(100).keys.contains(1))
+        #expect(try await store.replica().horizon == cursor(300))
+        try await store.collect(undoBefore: now)
+        #expect(try await !store.outline(300).isExact)
+        #expect(try await store.outline(400).isExact)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a compaction under way keeps its ways back`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100), ones(1...20))
-            try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
-            try await store.confirm(200)
-            let before = try await store.view(100)
-            #expect(try await !store.compact(store.outline(200), [200], finished: 200, steps: 1))
-            #expect(try await store.collect(undoBefore: now).undos == 0)
-            #expect(try await store.view(100) == before)
-            #expect(try await store.outline(200).isExact)
-        }
+    @Test(.eachStore) func `a compaction under way keeps its ways back`() async throws {
+        try await store.begin(row(100), ones(1...20))
+        try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
+        try await store.confirm(200)
+        let before = try await store.view(100)
+        #expect(try await !store.compact(store.outline(200), [200], finished: 200, steps: 1))
+        #expect(try await store.collect(undoBefore: now).undos == 0)
+        #expect(try await store.view(100) == before)
+        #expect(try await store.outline(200).isExact)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `layers of cursors that never came back go after the rewind`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100), [1: 1])
-            for (value, entries) in [(200, [2: 2]), (201, [2: 2]), (202, [3: 3])] as [(Int64, Entries)] {
-                try await store.proceed(row(value, parent: 100), entries)
-            }
-            // As long as the replica has not gone on, any of them may come back.
-            #expect(try await store.collect(undoBefore: now).isEmpty)
-            try await store.proceed(row(300, parent: 202), [4: 4])
-            let bytes = try await store.replica().ledgerBytes
-            #expect(try await store.collect(undoBefore: now).siblings == 2)
-            for value: Int64 in [200, 201] { #expect(try await !store.outline(value).isExact) }
-            #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
-            #expect(try await store.outline(300).isExact)
-            #expect(try await store.replica().ledgerBytes == bytes - 4)
+    @Test(.eachStore) func `layers of cursors that never came back go after the rewind`() async throws {
+        try await store.begin(row(100), [1: 1])
+        for (value, entries) in [(200, [2: 2]), (201, [2: 2]), (202, [3: 3])] as [(Int64, Entries)] {
+            try await store.proceed(row(value, parent: 100), entries)
         }
+        // As long as the replica has not gone on, any of them may come back.
+        #expect(try await store.collect(undoBefore: now).isEmpty)
+        try await store.proceed(row(300, parent: 202), [4: 4])
+        let bytes = try await store.replica().ledgerBytes
+        #expect(try await store.collect(undoBefore: now).siblings == 2)
+        for value: Int64 in [200, 201] { #expect(try await !store.outline(value).isExact) }
+        #expect(try await store.view(300) == [1: 1, 3: 3, 4: 4])
+        #expect(try await store.outline(300).isExact)
+        #expect(try await store.replica().ledgerBytes == bytes - 4)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a pull that is under way can read its layers for an hour after they have gone`(
-        backing: StateBacking
-    ) async throws {
-        try await backing(.with { $0.inlineBytes = 0 }) { store in
-            try await store.begin(row(100), [1: 1])
-            try await store.proceed(row(200, parent: 100), [2: 2])
-            try await store.proceed(row(201, parent: 100), [3: 3])
-            let read = try await store.outline(200)
-            try await store.proceed(row(300, parent: 201), [4: 4])
-            try await store.collect(undoBefore: now)
-            #expect(try await store.view(read) == [1: 1, 2: 2])
-            #expect(try await store.collect(at: now + Self.hour).chunks == 0)
-            #expect(try await store.collect(at: now + Self.hour + 1).chunks > 0)
-            #expect(try await store.view(read) == [1: 1])
-        }
+    @Test(.eachStore(.with { $0.inlineBytes = 0 }))
+    func `a pull that is under way can read its layers for an hour after they have gone`() async throws {
+        try await store.begin(row(100), [1: 1])
+        try await store.proceed(row(200, parent: 100), [2: 2])
+        try await store.proceed(row(201, parent: 100), [3: 3])
+        let read = try await store.outline(200)
+        try await store.proceed(row(300, parent: 201), [4: 4])
+        try await store.collect(undoBefore: now)
+        #expect(try await store.view(read) == [1: 1, 2: 2])
+        #expect(try await store.collect(at: now + Self.hour).chunks == 0)
+        #expect(try await store.collect(at: now + Self.hour + 1).chunks > 0)
+        #expect(try await store.view(read) == [1: 1])
     }
 
-    @Test(arguments: StateBacking.all)
-    func `what was staged and never named goes after an hour, in steps`(backing: StateBacking) async throws {
-        try await backing(.with { $0.collectBatch = 3 }) { store in
-            let chunks = TestLedger.chunks(ones(1...40))
-            let forgotten = try await store.stageLayer(at: now)
-            try await store.stage(chunks, in: forgotten)
-            let current = try await store.stageLayer(at: now + Self.hour)
-            try await store.stage(chunks, in: current)
-            #expect(try await store.collect(at: now + Self.hour).isEmpty)
-            // Ten chunks and the layer.
-            #expect(try await store.collect(at: now + Self.hour + 1).chunks == 11)
-            try await store.stage([], in: current)
-            await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: forgotten) }
-        }
+    @Test(.eachStore(.with { $0.collectBatch = 3 }))
+    func `what was staged and never named goes after an hour, in steps`() async throws {
+        let chunks = TestLedger.chunks(ones(1...40))
+        let forgotten = try await store.stageLayer(at: now)
+        try await store.stage(chunks, in: forgotten)
+        let current = try await store.stageLayer(at: now + Self.hour)
+        try await store.stage(chunks, in: current)
+        #expect(try await store.collect(at: now + Self.hour).isEmpty)
+        // Ten chunks and the layer.
+        #expect(try await store.collect(at: now + Self.hour + 1).chunks == 11)
+        try await store.stage([], in: current)
+        await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: forgotten) }
     }
 
-    @Test(arguments: StateBacking.all)
-    func `cursors on which a ledger rests stay although newer ones came back`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.begin(row(100), [1: 1])
-            for value: Int64 in [200, 300, 400] {
-                try await store.proceed(row(value, parent: value - 100), value == 300 ? [:] : [2: UInt8(value / 100)])
-            }
-            try await store.confirm(400)
-            #expect(try await store.collect(supersededBefore: now).cursors == 1)
-            #expect(try await store.context(300).row == nil)
-            #expect(try await store.outline(400).isExact)
-            #expect(try await store.view(400) == [1: 1, 2: 4])
-            try await store.compact(store.outline(400), [400, 200], finished: 400)
-            #expect(try await store.collect(supersededBefore: now).cursors == 2)
-            #expect(try await store.view(400) == [1: 1, 2: 4])
+    @Test(.eachStore) func `cursors on which a ledger rests stay although newer ones came back`() async throws {
+        try await store.begin(row(100), [1: 1])
+        for value: Int64 in [200, 300, 400] {
+            try await store.proceed(row(value, parent: value - 100), value == 300 ? [:] : [2: UInt8(value / 100)])
         }
+        try await store.confirm(400)
+        #expect(try await store.collect(supersededBefore: now).cursors == 1)
+        #expect(try await store.context(300).row == nil)
+        #expect(try await store.outline(400).isExact)
+        #expect(try await store.view(400) == [1: 1, 2: 4])
+        try await store.compact(store.outline(400), [400, 200], finished: 400)
+        #expect(try await store.collect(supersededBefore: now).cursors == 2)
+        #expect(try await store.view(400) == [1: 1, 2: 4])
     }
 
-    @Test(arguments: StateBacking.all)
-    func `notes go when every cursor that counts has seen their echo, and not before the rewind`(
-        backing: StateBacking
-    ) async throws {
-        try await backing { store in
-            func noted(_ value: Int64, replica: Int64, parent: Int64? = nil, _ count: Int64) throws -> CursorRow {
-                var row = try row(value, replica: replica, parent: parent)
-                row.noted = count
-                return row
-            }
-            func left(seenBefore: Instant = 0, undoBefore: Instant = 0) async throws -> [Int64] {
-                try await store.collect(seenBefore: seenBefore, undoBefore: undoBefore)
-                return try await store.notes().map(\.sequence)
-            }
-            try await store.begin(noted(100, replica: 1, 0), [1: 1])
-            for id: Int64 in 1...6 {
-                let note = PushNote(table: "t", id: "\(id)", state: .held)
-                try await store.write([note], at: Instant(milliseconds: id * 1_000))
-            }
-            try await store.proceed(noted(200, replica: 1, parent: 100, 4), [2: 2])
-            try await store.confirm(200)
-            // Cursor 100 has seen none, and its ledger is exact.
-            #expect(try await left(undoBefore: now) == [1, 2, 3, 4, 5, 6])
-            try await store.compact(store.outline(200), [200], finished: 200)
-            #expect(try await left(undoBefore: 3_500) == [4, 5, 6])
-            try await store.begin(noted(300, replica: 2, 3), [1: 1])
-            #expect(try await left(undoBefore: now) == [4, 5, 6])
-            try await store.proceed(noted(400, replica: 2, parent: 300, 6), [2: 2])
-            try await store.confirm(400)
-            try await store.compact(store.outline(400), [400], finished: 400)
-            #expect(try await left(undoBefore: now) == [5, 6])
-            #expect(try await left(seenBefore: 5_500) == [6])
+    @Test(.eachStore)
+    func `notes go when every cursor that counts has seen their echo, and not before the rewind`() async throws {
+        func noted(_ value: Int64, replica: Int64, parent: Int64? = nil, _ count: Int64) throws -> CursorRow {
+            var row = try row(value, replica: replica, parent: parent)
+            row.noted = count
+            return row
         }
+        func left(seenBefore: Instant = 0, undoBefore: Instant = 0) async throws -> [Int64] {
+            try await store.collect(seenBefore: seenBefore, undoBefore: undoBefore)
+            return try await store.notes().map(\.sequence)
+        }
+        try await store.begin(noted(100, replica: 1, 0), [1: 1])
+        for id: Int64 in 1...6 {
+            let note = PushNote(table: "t", id: "\(id)", state: .held)
+            try await store.write([note], at: Instant(milliseconds: id * 1_000))
+        }
+        try await store.proceed(noted(200, replica: 1, parent: 100, 4), [2: 2])
+        try await store.confirm(200)
+        // Cursor 100 has seen none, and its ledger is exact.
+        #expect(try await left(undoBefore: now) == [1, 2, 3, 4, 5, 6])
+        try await store.compact(store.outline(200), [200], finished: 200)
+        #expect(try await left(undoBefore: 3_500) == [4, 5, 6])
+        try await store.begin(noted(300, replica: 2, 3), [1: 1])
+        #expect(try await left(undoBefore: now) == [4, 5, 6])
+        try await store.proceed(noted(400, replica: 2, parent: 300, 6), [2: 2])
+        try await store.confirm(400)
+        try await store.compact(store.outline(400), [400], finished: 400)
+        #expect(try await left(undoBefore: now) == [5, 6])
+        #expect(try await left(seenBefore: 5_500) == [6])
     }
 
     @Test func `first pulls in a loop leave only the ledgers of the last few`() async throws {

@@ -49,8 +49,13 @@ enum TestLedger {
 
 extension Accounts {
     /// The first pull of a new replica, with a ledger.
+    func begin(_ row: CursorRow, _ ledger: LedgerCommit) async throws {
+        try await commit(PullCommit(row: row, replica: .new, now: now, ledger: ledger))
+    }
+
+    /// The first pull of a new replica, which brings these.
     func begin(_ row: CursorRow, _ entries: Entries) async throws {
-        try await commit(PullCommit(row: row, replica: .new, now: now, ledger: TestLedger.commit(entries)))
+        try await begin(row, TestLedger.commit(entries))
     }
 
     /// A later pull, which presents the parent first.

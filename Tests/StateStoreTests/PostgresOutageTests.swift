@@ -14,12 +14,15 @@ import Testing
 @testable import PostgresState
 
 /// What callers are told when PostgreSQL fails, and what has happened then.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed")) struct PostgresOutageTests {
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresOutageTests {
     private func error(_ body: () async throws -> Void) async throws -> StateError? {
         do {
             try await body()
             return nil
-        } catch let error as StateError { return error }
+        } catch let error as StateError {
+            return error
+        }
     }
 
     /// Opens a store through a proxy.
@@ -51,9 +54,9 @@ import Testing
 
     @Test func `a COMMIT whose answer is lost is reported as such, and may have taken place`() async throws {
         try await withProxy { store, proxy in
-            try await store.begin(try row(1_000))
+            try await store.begin(row(1_000))
             proxy.state.withLockedValue { $0.loss = .after }
-            let error = try await error { try await store.proceed(try row(1_001, parent: 1_000)) }
+            let error = try await error { try await store.proceed(row(1_001, parent: 1_000)) }
             proxy.state.withLockedValue { $0.loss = nil }
             #expect(error == .outcomeUnknown)
             #expect(error?.isTransient == true)
@@ -63,12 +66,12 @@ import Testing
 
     @Test func `a server that takes no writes is a standby, whose reads go on`() async throws {
         let options = try await postgresOptions()
-        try await withPostgres(options) { try await $0.begin(try row(1_000)) }
+        try await withPostgres(options) { try await $0.begin(row(1_000)) }
         var reader = options
         reader.connections.conninfo = try await PostgresServer.shared().conninfo(user: "reader")
         try await withPostgres(reader) { store in
             #expect(try await store.context(1_000).row != nil)
-            let found = try await error { try await store.begin(try row(1_001, replica: 2)) }
+            let found = try await error { try await store.begin(row(1_001, replica: 2)) }
             #expect(found == .standby)
             let found2 = try await error { try await store.checkWriting(within: .seconds(10)) }
             #expect(found2 == .standby)
@@ -96,17 +99,17 @@ import Testing
     @Test func `a lock that another transaction holds makes a write wait, and then fail as busy`() async throws {
         let options = try await postgresOptions { $0.connections.lockTimeout = .milliseconds(200) }
         try await withPostgres(options) { store in
-            try await store.begin(try row(1_000))
+            try await store.begin(row(1_000))
             var settings = options.connections
             settings.schema = options.schema
             let pool = try PostgresPool.start(settings, logger: Logger(label: "test"))
             try await pool.withTransaction(.readWrite, within: .seconds(60)) { transaction in
                 _ = try await transaction.query("SELECT 1 FROM principal FOR UPDATE")
-                let error = try await error { try await store.begin(try row(1_001, replica: 2)) }
+                let error = try await error { try await store.begin(row(1_001, replica: 2)) }
                 #expect(error == .busy)
             }
             await pool.shutdown()
-            try await store.begin(try row(1_001, replica: 2))
+            try await store.begin(row(1_001, replica: 2))
         }
     }
 }

@@ -11,7 +11,8 @@ import Testing
 @testable import PostgresState
 
 /// Databases whose state has another form.
-@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed")) struct PostgresSchemaTests {
+@Suite(.enabled(if: PostgresServer.isInstalled, "PostgreSQL is not installed"))
+struct PostgresSchemaTests {
     /// A state that says that it has another form, and the oldest form that may use it.
     @Test(arguments: [
         (PostgresSchema.version - 1, PostgresSchema.version - 1, "state.outdated"), (1, 1, "state.outdated"),

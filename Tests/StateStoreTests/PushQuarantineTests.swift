@@ -19,109 +19,91 @@ import Testing
 
     private static func key(_ id: String) -> PushedRecordKey { PushedRecordKey(table: "tasks", id: id) }
 
-    @Test(arguments: StateBacking.all)
-    func `a record is kept as it was sent, and a later push of it takes its place`(backing: StateBacking) async throws {
-        try await backing { store in
-            let first = Self.push("a", .update, #"{"id":"a","x":1}"#)
-            let bare = Self.push("b", .delete, reason: QuarantinedOperation.Reason(code: "push.rejected"))
-            let ids = try await store.quarantine([first, bare])
-            #expect(ids.count == 2 && ids[0] < ids[1])
-            _ = try await store.mark([ids[0]], at: now + 1)
-            #expect(
-                try await store.scheduled() == [
-                    QuarantinedPush(
-                        id: ids[0], principal: alice, push: first, count: 1, firstAt: now, lastAt: now,
-                        markedAt: now + 1)
-                ])
-            #expect(try await store.scheduled(of: bob).isEmpty)
-            #expect(try await store.context(of: alice).unfinished.hasScheduledRetries)
-            #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
+    @Test(.eachStore) func `a record is kept as it was sent, and a later push of it takes its place`() async throws {
+        let first = Self.push("a", .update, #"{"id":"a","x":1}"#)
+        let bare = Self.push("b", .delete, reason: QuarantinedOperation.Reason(code: "push.rejected"))
+        let ids = try await store.quarantine([first, bare])
+        #expect(ids.count == 2 && ids[0] < ids[1])
+        _ = try await store.mark([ids[0]], at: now + 1)
+        #expect(
+            try await store.scheduled() == [
+                QuarantinedPush(
+                    id: ids[0], principal: alice, push: first, count: 1, firstAt: now, lastAt: now,
+                    markedAt: now + 1)
+            ])
+        #expect(try await store.scheduled(of: bob).isEmpty)
+        #expect(try await store.context(of: alice).unfinished.hasScheduledRetries)
+        #expect(try await store.context(of: bob).unfinished == UnfinishedPushes())
 
-            let second = Self.push("a", .update, #"{"id":"a","x":2}"#)
-            #expect(try await store.quarantine([second], at: now + 5) == [ids[0]])
-            #expect(try await store.scheduled().isEmpty)
-            #expect(try await store.kinds() == [bare.key: .delete, first.key: .update])
-            _ = try await store.mark(nil, of: alice, at: now + 6)
-            let all = try await store.scheduled()
-            #expect(all.map(\.push.body) == [second.body, []])
-            #expect(all.map(\.isWhole) == [true, false] && all.map(\.count) == [2, 1])
-            #expect(all.map(\.firstAt) == [now, now] && all.map(\.lastAt) == [now + 5, now])
-        }
+        let second = Self.push("a", .update, #"{"id":"a","x":2}"#)
+        #expect(try await store.quarantine([second], at: now + 5) == [ids[0]])
+        #expect(try await store.scheduled().isEmpty)
+        #expect(try await store.kinds() == [bare.key: .delete, first.key: .update])
+        _ = try await store.mark(nil, of: alice, at: now + 6)
+        let all = try await store.scheduled()
+        #expect(all.map(\.push.body) == [second.body, []])
+        #expect(all.map(\.isWhole) == [true, false] && all.map(\.count) == [2, 1])
+        #expect(all.map(\.firstAt) == [now, now] && all.map(\.lastAt) == [now + 5, now])
     }
 
-    @Test(arguments: StateBacking.all)
-    func `a change of what was never created is still a creation`(backing: StateBacking) async throws {
-        try await backing { store in
-            for (kind, kept) in [(.create, .create), (.update, .create), (.delete, .delete)] as [Kinds] {
-                try await store.quarantine([Self.push("a", kind)])
-                #expect(try await store.kinds() == [Self.key("a"): kept])
-            }
+    @Test(.eachStore) func `a change of what was never created is still a creation`() async throws {
+        for (kind, kept) in [(.create, .create), (.update, .create), (.delete, .delete)] as [Kinds] {
+            try await store.quarantine([Self.push("a", kind)])
+            #expect(try await store.kinds() == [Self.key("a"): kept])
         }
     }
 
     private typealias Kinds = (OperationKind, OperationKind)
 
-    @Test(arguments: StateBacking.all)
-    func `the quarantine is empty where not all of it has room`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.quarantine([Self.push("a"), Self.push("b")], limit: 3)
-            await #expect(throws: StateError.tooLarge("quarantine of a principal's pushes")) {
-                try await store.quarantine([Self.push("c"), Self.push("d")], limit: 3)
+    @Test(.eachStore) func `the quarantine is empty where not all of it has room`() async throws {
+        try await store.quarantine([Self.push("a"), Self.push("b")], limit: 3)
+        await #expect(throws: StateError.tooLarge("quarantine of a principal's pushes")) {
+            try await store.quarantine([Self.push("c"), Self.push("d")], limit: 3)
+        }
+        #expect(try await store.kinds().count == 2)
+        // What is there already needs no room, and others have their own.
+        try await store.quarantine([Self.push("b"), Self.push("c")], limit: 3)
+        try await store.quarantine([Self.push("a")], limit: 1, of: bob)
+        #expect(try await store.kinds().count == 3)
+    }
+
+    @Test(.eachStore) func `what is refused again loses its mark, and what is taken goes`() async throws {
+        func refuseAgain(_ id: String, number: Int64) async throws {
+            let reason = QuarantinedOperation.Reason(code: "push.conflict", message: "gone")
+            try await store.change(alice) {
+                try QuarantineRules.refuseAgain(
+                    Self.key(id), number: number, reason: reason, at: now + 9, in: &$0)
             }
-            #expect(try await store.kinds().count == 2)
-            // What is there already needs no room, and others have their own.
-            try await store.quarantine([Self.push("b"), Self.push("c")], limit: 3)
-            try await store.quarantine([Self.push("a")], limit: 1, of: bob)
-            #expect(try await store.kinds().count == 3)
         }
+        let ids = try await store.quarantine([Self.push("a"), Self.push("b")])
+        #expect(try await store.mark(nil) == ids)
+        try await refuseAgain("a", number: ids[0])
+        // No entry, and one that has taken the place of another.
+        try await refuseAgain("z", number: 99)
+        try await refuseAgain("b", number: ids[0])
+        #expect(try await store.scheduled().map(\.id) == [ids[1]])
+        try await store.remove([Self.key("b")], of: bob)
+        #expect(try await store.kinds().count == 2)
+        try await store.remove([Self.key("b"), PushedRecordKey(table: "tags", id: "a")])
+        #expect(try await store.scheduled().isEmpty)
+        #expect(try await store.kinds().count == 1)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `what is refused again loses its mark, and what is taken goes`(backing: StateBacking) async throws {
-        try await backing { store in
-            func refuseAgain(_ id: String, number: Int64) async throws {
-                let reason = QuarantinedOperation.Reason(code: "push.conflict", message: "gone")
-                try await store.change(alice) {
-                    try QuarantineRules.refuseAgain(
-                        Self.key(id), number: number, reason: reason, at: now + 9, in: &$0)
-                }
-            }
-            let ids = try await store.quarantine([Self.push("a"), Self.push("b")])
-            #expect(try await store.mark(nil) == ids)
-            try await refuseAgain("a", number: ids[0])
-            // No entry, and one that has taken the place of another.
-            try await refuseAgain("z", number: 99)
-            try await refuseAgain("b", number: ids[0])
-            #expect(try await store.scheduled().map(\.id) == [ids[1]])
-            try await store.remove([Self.key("b")], of: bob)
-            #expect(try await store.kinds().count == 2)
-            try await store.remove([Self.key("b"), PushedRecordKey(table: "tags", id: "a")])
-            #expect(try await store.scheduled().isEmpty)
-            #expect(try await store.kinds().count == 1)
-        }
+    @Test(.eachStore) func `ids may be any text, compared byte by byte`() async throws {
+        try await store.quarantine(["a\u{0}b", "a", "é", "e\u{301}", "a b/c"].map { Self.push($0) })
+        #expect(try await store.kinds().count == 5)
+        try await store.remove([Self.key("é")])
+        #expect(try await store.kinds().count == 4)
     }
 
-    @Test(arguments: StateBacking.all)
-    func `ids may be any text, compared byte by byte`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.quarantine(["a\u{0}b", "a", "é", "e\u{301}", "a b/c"].map { Self.push($0) })
-            #expect(try await store.kinds().count == 5)
-            try await store.remove([Self.key("é")])
-            #expect(try await store.kinds().count == 4)
-        }
-    }
-
-    @Test(arguments: StateBacking.all)
-    func `no collection takes what was quarantined, nor whom it belongs to`(backing: StateBacking) async throws {
-        try await backing { store in
-            try await store.quarantine([Self.push("a")])
-            let later = now + 1_000_000_000_000
-            let retention = Retention(now: later, seenBefore: later, undoBefore: later)
-            #expect(try await store.collect(retention).principals == 0)
-            #expect(try await store.kinds().count == 1)
-            try await store.remove([Self.key("a")])
-            #expect(try await store.collect(retention).principals == 1)
-        }
+    @Test(.eachStore) func `no collection takes what was quarantined, nor whom it belongs to`() async throws {
+        try await store.quarantine([Self.push("a")])
+        let later = now + 1_000_000_000_000
+        let retention = Retention(now: later, seenBefore: later, undoBefore: later)
+        #expect(try await store.collect(retention).principals == 0)
+        #expect(try await store.kinds().count == 1)
+        try await store.remove([Self.key("a")])
+        #expect(try await store.collect(retention).principals == 1)
     }
 
     @Test func `the operator sees pages without bodies, and marks and drops single ones`() async throws {

@@ -16,7 +16,9 @@ import Testing
             let row = try row(
                 value, parent: value > 1 ? value - 1 : nil,
                 vector: ["AlbumV1": "\(value)-" + String(repeating: "x", count: 1_500)])
-            do { try await value == 1 ? store.begin(row) : store.proceed(row) } catch StateError.full {
+            do {
+                try await value == 1 ? store.begin(row) : store.proceed(row)
+            } catch StateError.full {
                 return value - 1
             }
         }
@@ -31,7 +33,6 @@ import Testing
                 await #expect(throws: StateError.full) {
                     try await store.setPosition(.at(CheckpointVector(["a": String(repeating: "y", count: 900_000)])))
                 }
-                #expect(StateError.full.code == "state.full")
                 for value in 1...last { #expect(try await store.context(value).row != nil) }
                 #expect(try await store.context(last + 1).row == nil)
                 #expect(try await store.context(last).newest?.rawValue == last)
@@ -46,11 +47,26 @@ import Testing
     }
 
     @Test func `a disk that is full from the start gives an error`() async throws {
-        try await withTemporaryDirectory { directory in
-            #expect(
-                await codeOfOpening(directory + "/state.db", options: .with { $0.maximumPages = 3 }) == "state.full")
-            #expect(await codeOfOpening(directory + "/state.db") == nil)
+        try await withStateFile { path in
+            #expect(await codeOfOpening(path, options: .with { $0.maximumPages = 3 }) == "state.full")
+            #expect(await codeOfOpening(path) == nil)
         }
+    }
+
+    private static func damage(_ sound: Data, seed: Int) -> Data {
+        var (random, damaged) = (SeededGenerator(seed: UInt64(seed)), sound)
+        switch seed % 3 {
+        case 0:
+            for _ in 0..<40 {
+                damaged[Int.random(in: 100..<damaged.count, using: &random)] = .random(in: 0...255, using: &random)
+            }
+        case 1:
+            let page = Int.random(in: 1..<damaged.count / 4_096, using: &random) * 4_096
+            damaged.replaceSubrange(
+                page..<page + 4_096, with: (0..<4_096).map { _ in UInt8.random(in: 0...255, using: &random) })
+        default: damaged.removeSubrange(Int.random(in: 1..<damaged.count, using: &random)...)
+        }
+        return damaged
     }
 
     @Test(arguments: 0..<24)
@@ -59,20 +75,7 @@ import Testing
             let filled = try await withSQLite(path) { try await Self.fill($0, from: 1, to: 60) }
             #expect(filled == 60)
             let sound = try contents(path)
-            var random = SeededGenerator(seed: UInt64(seed))
-            var damaged = sound
-            switch seed % 3 {
-            case 0:
-                for _ in 0..<40 {
-                    damaged[Int.random(in: 100..<damaged.count, using: &random)] = .random(in: 0...255, using: &random)
-                }
-            case 1:
-                let page = Int.random(in: 1..<damaged.count / 4_096, using: &random) * 4_096
-                damaged.replaceSubrange(
-                    page..<page + 4_096, with: (0..<4_096).map { _ in UInt8.random(in: 0...255, using: &random) })
-            default: damaged.removeSubrange(Int.random(in: 1..<damaged.count, using: &random)...)
-            }
-            try damaged.write(to: URL(filePath: path))
+            try Self.damage(sound, seed: seed).write(to: URL(filePath: path))
             do {
                 try await withSQLite(path) { store in
                     for value: Int64 in 1...60 {
@@ -101,36 +104,35 @@ import Testing
         }
     }
 
-    @Test func `a head whose bytes were changed stops its principal or its device, and no other`() async throws {
+    @Test(arguments: [("principal", "id"), ("replica", "owner")])
+    func `a head whose bytes were changed stops its principal or its device, and no other`(
+        table: String, owner: String
+    ) async throws {
         try await withStateFile { path in
-            for (table, isRead) in [("principal", false), ("replica", true)] {
-                try? FileManager.default.removeItem(atPath: path)
-                try await withSQLite(path) { store in
-                    try await store.begin(row(1, vector: ["a": "b"]))
-                    try await store.begin(row(1, of: bob, replica: 2, vector: ["a": "b"]))
-                }
-                let owner = table == "principal" ? "id = \(alice.owner)" : "owner = \(alice.owner)"
-                try sqlite(path) { db in
-                    let data = try #require(try Data.fetchOne(db, sql: "SELECT data FROM \(table) WHERE \(owner)"))
-                    var changed = data
-                    changed[changed.count - 3] ^= 1
-                    try db.execute(sql: "UPDATE \(table) SET data = ? WHERE \(owner)", arguments: [changed])
-                }
-                try await withSQLite(path) { store in
-                    if isRead {
-                        let row = try await store.context(1).row
-                        #expect(row == nil)
-                    } else {
-                        await #expect(throws: StateError.corrupt("a value cannot be read")) {
-                            _ = try await store.context(1)
-                        }
+            try await withSQLite(path) { store in
+                try await store.begin(row(1, vector: ["a": "b"]))
+                try await store.begin(row(1, of: bob, replica: 2, vector: ["a": "b"]))
+            }
+            try sqlite(path) { db in
+                let place = "\(owner) = \(alice.owner)"
+                var data = try #require(try Data.fetchOne(db, sql: "SELECT data FROM \(table) WHERE \(place)"))
+                data[data.count - 3] ^= 1
+                try db.execute(sql: "UPDATE \(table) SET data = ? WHERE \(place)", arguments: [data])
+            }
+            try await withSQLite(path) { store in
+                if table == "replica" {
+                    let row = try await store.context(1).row
+                    #expect(row == nil)
+                } else {
+                    await #expect(throws: StateError.corrupt("a value cannot be read")) {
+                        _ = try await store.context(1)
                     }
-                    let other = try await store.context(1, of: bob).row
-                    #expect(other != nil)
-                    // What goes through all principals goes on behind this one.
-                    try await store.collect()
-                    #expect(try await store.inspection.principals(beginningWith: bob.rawValue, limit: 9) == [bob])
                 }
+                let other = try await store.context(1, of: bob).row
+                #expect(other != nil)
+                // What goes through all principals goes on behind this one.
+                try await store.collect()
+                #expect(try await store.inspection.principals(beginningWith: bob.rawValue, limit: 9) == [bob])
             }
         }
     }

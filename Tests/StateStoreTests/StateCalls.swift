@@ -79,8 +79,10 @@ extension Accounts {
     }
 
     /// Notes what a replica last did.
-    func touch(_ replica: Int64 = 1, result: String = "pull", at time: Instant = now) async throws {
-        try await change(alice) {
+    func touch(
+        _ replica: Int64 = 1, of principal: Principal = alice, result: String = "pull", at time: Instant = now
+    ) async throws {
+        try await change(principal) {
             try ReplicaRules.touch(ReplicaID(rawValue: replica), result: result, at: time, in: &$0)
         }
     }
@@ -95,6 +97,11 @@ extension Accounts {
     /// Asks for a comparison of everything with the next pull.
     func resync(_ replica: Int64 = 1, at time: Instant = now) async throws {
         try await change(alice) { try ReplicaRules.resync(ReplicaID(rawValue: replica), at: time, in: &$0) }
+    }
+
+    /// Lets deletions pass that were held back.
+    func acceptDeletions(at time: Instant = now) async throws {
+        try await change(alice) { try ReplicaRules.acceptDeletions(of: ReplicaID(rawValue: 1), at: time, in: &$0) }
     }
 
     /// Forgets a replica, and tells whether it was known.

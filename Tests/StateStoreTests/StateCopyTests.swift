@@ -41,10 +41,7 @@ import Testing
             }
             await from.close()
             await to.close()
-            switch result {
-            case .success(let rows): return (rows, cuts)
-            case .failure(let error): guard error is Killed else { throw error }
-            }
+            do { return (try result.get(), cuts) } catch is Killed { continue }
         }
         throw Killed()
     }
@@ -69,21 +66,19 @@ import Testing
                 for _ in 0..<100 { try await trial.step() }
                 await trial.other.close()
             }
-            let store = try await SQLiteStateStore.open(path: second)
-            try await store.check(thoroughly: true)
-            await store.close()
+            try await withSQLite(second) { try await $0.check(thoroughly: true) }
         }
     }
 
     @Test func `an unfinished copy opens for nobody, and a state with rows takes none`() async throws {
         try await withTemporaryDirectory { directory in
             let (first, second) = (directory + "/a.db", directory + "/b.db")
-            let store = try await SQLiteStateStore.open(path: first)
-            try await store.begin(row(1))
-            await #expect(throws: StateError.self) {
-                _ = try await SQLiteStateStore.openBytes(path: first, creates: false)
+            try await withSQLite(first) { store in
+                try await store.begin(row(1))
+                await #expect(throws: StateError.self) {
+                    _ = try await SQLiteStateStore.openBytes(path: first, creates: false)
+                }
             }
-            await store.close()
             let source = try await SQLiteStateStore.openBytes(path: first, creates: false)
             var target = try await SQLiteStateStore.openBytes(path: second, creates: true)
             await #expect(throws: Killed.self) {
@@ -91,8 +86,8 @@ import Testing
             }
             await target.close()
             let unfinished = StateError.copying(path: second)
-            await #expect(throws: unfinished) { _ = try await SQLiteStateStore.open(path: second) }
-            await #expect(throws: unfinished) { _ = try await SQLiteStateStore.openShared(path: second, for: .reading) }
+            await #expect(throws: unfinished) { try await withSQLite(second) { _ in } }
+            await #expect(throws: unfinished) { try await withShared(second) { _ in } }
             target = try await SQLiteStateStore.openBytes(path: second, creates: true)
             _ = try await StateCopier(from: source, to: target) { _ in }.run()
             await #expect(throws: StateCopier.Failure.targetInUse) {
@@ -100,18 +95,15 @@ import Testing
             }
             await target.close()
             await source.close()
-            let copy = try await SQLiteStateStore.open(path: second)
-            #expect(try await copy.context(1).row == row(1))
-            await copy.close()
+            let copy = try await withSQLite(second) { try await $0.context(1).row }
+            #expect(try copy == row(1))
         }
     }
 
     @Test func `a source that goes on while it is copied is found out`() async throws {
         try await withTemporaryDirectory { directory in
             let (first, second) = (directory + "/a.db", directory + "/b.db")
-            let store = try await SQLiteStateStore.open(path: first)
-            try await store.begin(row(1))
-            await store.close()
+            try await withSQLite(first) { try await $0.begin(row(1)) }
             let source = try await SQLiteStateStore.openBytes(path: first, creates: false)
             let target = try await SQLiteStateStore.openBytes(path: second, creates: true)
             // As a gateway on a database would, which no lock keeps away.

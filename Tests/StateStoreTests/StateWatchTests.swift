@@ -15,16 +15,13 @@ import Testing
     private func withEvents(
         _ body: (Accounts, String, @Sendable () -> [StateEvent]) async throws -> Void
     ) async throws {
-        try await withTemporaryDirectory { directory in
-            let events = NIOLockedValueBox<[StateEvent]>([])
-            let options = SQLiteStateStore.Options.with {
-                $0.report = { event in events.withLockedValue { $0.append(event) } }
-                $0.busyTimeout = .milliseconds(50)
-            }
-            let path = directory + "/state.db"
-            try await withSQLite(path, options: options) { store in
-                try await body(store, path) { events.withLockedValue(\.self) }
-            }
+        let events = NIOLockedValueBox<[StateEvent]>([])
+        let options = SQLiteStateStore.Options.with {
+            $0.report = { event in events.withLockedValue { $0.append(event) } }
+            $0.busyTimeout = .milliseconds(50)
+        }
+        try await withSQLite(options: options) { store in
+            try await body(store, store.location) { events.withLockedValue(\.self) }
         }
     }
 
@@ -53,26 +50,20 @@ import Testing
         }
     }
 
-    @Test func `many reads at once of a file that was moved fail alike, also those that open a connection`()
+    @Test func `many reads at once of a file that was moved fail alike, and it is served again when it comes back`()
         async throws
     {
         try await withEvents { store, path, events in
             try await store.begin(row(1))
             try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
             let replaced = StateError.replaced(path: path)
+            // Also those that open a connection.
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<16 { group.addTask { await #expect(throws: replaced) { _ = try await store.context(1) } } }
             }
             #expect(events() == [.failed(replaced, path: path)])
-        }
-    }
-
-    @Test func `a file that comes back is served again`() async throws {
-        try await withEvents { store, path, _ in
-            try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
-            await #expect(throws: StateError.self) { try await store.begin(row(1)) }
             try FileManager.default.moveItem(atPath: path + ".old", toPath: path)
-            try await store.begin(row(1))
+            try await store.proceed(row(2, parent: 1))
         }
     }
 
