@@ -11,10 +11,12 @@ import Testing
         #expect(try await store.context(100) == StoredPullContext())
         #expect(try await store.newestCursor() == nil)
         let vector = ["AlbumV1": "AlbumV1|1", "Ünï\u{0}": "a,b:\n\u{0}|", "": "", "SyncCompleteV1": "x"]
-        let first = try row(100, vector: vector, schemaVersion: 12)
+        try await store.raiseGeneration(of: tablet)
+        let first = try row(100, vector: vector, session: tablet, generation: 1, schemaVersion: 12)
         try await store.begin(first)
         let context = try await store.context(100)
         #expect(context.row == first && !context.isFork)
+        #expect(context.session == SessionRow(), "the session that presents it is another one")
         #expect(context.newest?.rawValue == 100 && context.newestOfReplica?.rawValue == 100)
         let second = try row(200, parent: 100, vector: [:])
         try await store.proceed(second)

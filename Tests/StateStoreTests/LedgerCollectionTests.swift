@@ -15,11 +15,7 @@ import Testing
     func `ways back that are older than the rewind go and the cursors before them are not exact any more`()
         async throws
     {
-        try await store.begin(row(100), [1: 1])
-        for value: Int64 in [200, 300, 400] {
-            try await store.proceed(row(value, parent: value - 100), [UInt8(value / 100): 1])
-        }
-        try await store.confirm(400)
+        try await store.line([1: 1], [2: 1], [3: 1], [4: 1])
         // What is not in the base needs no way back, however old it is.
         #expect(try await store.collect(undoBefore: now).isEmpty)
         #expect(try await store.outline(100).isExact)
@@ -34,17 +30,6 @@ import Testing
         try await store.collect(undoBefore: now)
         #expect(try await !store.outline(300).isExact)
         #expect(try await store.outline(400).isExact)
-    }
-
-    @Test(.eachStore) func `a compaction under way keeps its ways back`() async throws {
-        try await store.begin(row(100), ones(1...20))
-        try await store.proceed(row(200, parent: 100), [1: 2, 20: 2])
-        try await store.confirm(200)
-        let before = try await store.view(100)
-        #expect(try await !store.compact(store.outline(200), [200], finished: 200, steps: 1))
-        #expect(try await store.collect(undoBefore: now).undos == 0)
-        #expect(try await store.view(100) == before)
-        #expect(try await store.outline(200).isExact)
     }
 
     @Test(.eachStore) func `layers of cursors that never came back go after the rewind`() async throws {
@@ -92,11 +77,7 @@ import Testing
     }
 
     @Test(.eachStore) func `cursors on which a ledger rests stay although newer ones came back`() async throws {
-        try await store.begin(row(100), [1: 1])
-        for value: Int64 in [200, 300, 400] {
-            try await store.proceed(row(value, parent: value - 100), value == 300 ? [:] : [2: UInt8(value / 100)])
-        }
-        try await store.confirm(400)
+        try await store.line([1: 1], [2: 2], [:], [2: 4])
         #expect(try await store.collect(supersededBefore: now).cursors == 1)
         #expect(try await store.context(300).row == nil)
         #expect(try await store.outline(400).isExact)

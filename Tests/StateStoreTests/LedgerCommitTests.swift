@@ -86,9 +86,7 @@ import Testing
     }
 
     @Test(.eachStore) func `a commit is refused where any of the ledgers that it has read was changed`() async throws {
-        try await store.begin(row(100), [1: 1])
-        try await store.proceed(row(200, parent: 100), [2: 2])
-        try await store.confirm(200)
+        try await store.line([1: 1], [2: 2])
         try await store.begin(row(300, replica: 2), [3: 3])
         let read = try await store.ledgers()
         #expect(read.map(\.replica.rawValue) == [1, 2])

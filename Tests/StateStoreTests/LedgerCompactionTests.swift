@@ -9,11 +9,7 @@ import Testing
 @Suite struct LedgerCompactionTests {
     /// A replica with a base of 20 records and three cursors after it.
     private static func fill() async throws {
-        try await store.begin(row(100), ones(1...20))
-        try await store.proceed(row(200, parent: 100), [1: 2, 5: 2, 21: 2])
-        try await store.proceed(row(300, parent: 200), [5: 3, 20: 3, 22: 3])
-        try await store.proceed(row(400, parent: 300), [1: 4, 22: 4])
-        try await store.confirm(400)
+        try await store.line(ones(1...20), [1: 2, 5: 2, 21: 2], [5: 3, 20: 3, 22: 3], [1: 4, 22: 4])
     }
 
     /// What each of its cursors says.

@@ -58,6 +58,15 @@ extension Accounts {
         try await begin(row, TestLedger.commit(entries))
     }
 
+    /// A replica with the cursors 100, 200 and so on, which bring these, and whose device has come back with the last.
+    func line(_ pulls: Entries...) async throws {
+        for (index, entries) in pulls.enumerated() {
+            let value = Int64(index + 1) * 100
+            try await index == 0 ? begin(row(value), entries) : proceed(row(value, parent: value - 100), entries)
+        }
+        try await confirm(Int64(pulls.count) * 100)
+    }
+
     /// A later pull, which presents the parent first.
     func proceed(_ row: CursorRow, _ ledger: LedgerCommit) async throws {
         if let parent = row.parent { try await confirm(parent.rawValue, of: row.principal) }

@@ -29,11 +29,7 @@ func postgresOptions(_ change: (inout PostgresStateStore.Options) -> Void = { _ 
 func withPostgres<R>(
     _ options: PostgresStateStore.Options, _ body: (Accounts) async throws -> R
 ) async throws -> R {
-    let store = try await PostgresStateStore.open(options, logger: Logger(label: "test"))
-    let result: Result<R, any Error>
-    do { result = .success(try await body(store)) } catch { result = .failure(error) }
-    await store.close()
-    return try result.get()
+    try await closing(PostgresStateStore.open(options, logger: Logger(label: "test")), body)
 }
 
 /// Another program, as it were, that works on the database.

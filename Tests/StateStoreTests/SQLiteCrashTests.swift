@@ -115,10 +115,7 @@ import Testing
 
     @Test func `a compaction that a crash has cut anywhere leaves a ledger that is read as before`() async throws {
         try await withSQLite { store in
-            try await store.begin(row(100), ones(1...40))
-            try await store.proceed(row(200, parent: 100), [1: 2, 17: 2, 40: 2, 41: 2])
-            try await store.proceed(row(300, parent: 200), [17: 3, 30: 3])
-            try await store.confirm(300)
+            try await store.line(ones(1...40), [1: 2, 17: 2, 40: 2, 41: 2], [17: 3, 30: 3])
             func views(_ store: Accounts) async throws -> [Entries] {
                 [try await store.view(100), try await store.view(200), try await store.view(300)]
             }

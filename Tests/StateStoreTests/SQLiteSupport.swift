@@ -27,14 +27,6 @@ func withShared<R>(
     try await closing(SQLiteStateStore.openShared(path: path, for: purpose, options: options), body)
 }
 
-/// Closes a store after the body.
-private func closing<R>(_ store: Accounts, _ body: (Accounts) async throws -> R) async throws -> R {
-    let result: Result<R, any Error>
-    do { result = .success(try await body(store)) } catch { result = .failure(error) }
-    await store.close()
-    return try result.get()
-}
-
 /// Runs the body while another process has locked the file.
 func withLocked(_ path: String, _ body: () async throws -> Void) async throws {
     var configuration = Configuration()

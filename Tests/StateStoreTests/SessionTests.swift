@@ -88,15 +88,6 @@ import Testing
         }
     }
 
-    @Test(.eachStore) func `a row keeps the session and generation under which it was made`() async throws {
-        try await store.raiseGeneration(of: tablet)
-        let made = try row(100, session: tablet, generation: 1)
-        try await store.begin(made)
-        let context = try await store.context(100)
-        #expect(context.row == made)
-        #expect(context.session == SessionRow())
-    }
-
     @Test(.eachStore(.with { $0.acceptedInterval = 1_000 }))
     func `acceptance is noted at most once in its interval and follows a clock that goes back`() async throws {
         for (time, expected) in [(now, now), (now + 999, now), (now + 1_000, now + 1_000), (now - 1, now - 1)] {

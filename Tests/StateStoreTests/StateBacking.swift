@@ -53,6 +53,8 @@ extension Trait where Self == StoresTrait {
     /// The stores that several gateways may share.
     static var sharedStores: Self { Self(backings: StateBacking.shared, limits: StateLimits()) }
 
+    static var eachByteStore: Self { Self(backings: StateBacking.bytes, limits: StateLimits()) }
+
     static func eachStore(_ limits: StateLimits) -> Self { Self(backings: StateBacking.all, limits: limits) }
 }
 
@@ -65,18 +67,12 @@ struct StateBacking: Sendable {
     static let all: [StateBacking] =
         [
             StateBacking(testDescription: "SQLite") { limits, body in
-                try await withTemporaryDirectory { directory in
-                    var options = SQLiteStateStore.Options()
-                    options.limits = limits
-                    let store = try await SQLiteStateStore.open(path: directory + "/state.db", options: options)
+                try await withSQLite(options: .with { $0.limits = limits }) { store in
                     try await body(store)
                     try await store.check(thoroughly: true)
-                    await store.close()
                 }
             },
-            StateBacking(testDescription: "memory") { limits, body in
-                try await body(Accounts(limits: limits))
-            },
+            StateBacking(testDescription: "memory") { limits, body in try await body(Accounts(limits: limits)) },
             StateBacking(testDescription: "memory, with no room in heads") { limits, body in
                 var limits = limits
                 (limits.headBytes, limits.headChunks) = (1, 1)
@@ -84,6 +80,15 @@ struct StateBacking: Sendable {
             },
         ] + (PostgresServer.isInstalled ? [postgres] : [])
         + (PostgresServer.isInstalled && Bouncer.isInstalled ? [pooled] : [])
+
+    /// Stores of bytes that nothing has been written to, not even that they were opened.
+    static let bytes: [StateBacking] =
+        [
+            StateBacking(testDescription: "memory") { _, body in try await body(Accounts(MemoryBytes())) },
+            StateBacking(testDescription: "SQLite") { _, body in
+                try await withStateFile { try await closing(Accounts(SQLiteBytes.open(path: $0)), body) }
+            },
+        ] + (PostgresServer.isInstalled ? [postgresBytes] : [])
 
     /// Those that several gateways may share.
     static let shared = all.filter { !$0.testDescription.contains("SQLite") }
@@ -99,6 +104,12 @@ struct StateBacking: Sendable {
             }
             try await withPostgres(options) { try await body($0) }
         }
+    }
+
+    private static let postgresBytes = StateBacking(testDescription: "PostgreSQL") { _, body in
+        let options = try await postgresOptions()
+        let bytes = try await PostgresStateStore.openBytes(options, creates: true, logger: Logger(label: "test"))
+        try await closing(Accounts(bytes), body)
     }
 
     private static let postgres = StateBacking(testDescription: "PostgreSQL") { limits, body in
@@ -128,6 +139,14 @@ extension Accounts {
         let setting = AccountSetting(limits: limits, epoch: epoch, numbers: TimedNumbers())
         self.init(bytes, setting: setting, needsLeases: needsLeases)
     }
+}
+
+/// Closes a store after the body, whatever happens.
+func closing<R>(_ store: Accounts, _ body: (Accounts) async throws -> R) async throws -> R {
+    let result: Result<R, any Error>
+    do { result = .success(try await body(store)) } catch { result = .failure(error) }
+    await store.close()
+    return try result.get()
 }
 
 /// A directory that is gone afterwards.
