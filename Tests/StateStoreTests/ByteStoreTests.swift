@@ -99,9 +99,7 @@ import Testing
     @Test(.eachByteStore) func `blind increments of many at once are all counted`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
-                group.addTask {
-                    _ = try await bytes.commit(Self.changes { $0.increments[MetaKey.replicas.row] = 1 })
-                }
+                group.addTask { _ = try await bytes.commit(Self.changes { $0.increments[MetaKey.replicas.row] = 1 }) }
             }
             try await group.waitForAll()
         }

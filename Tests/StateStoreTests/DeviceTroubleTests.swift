@@ -32,9 +32,7 @@ import Testing
     }
 
     @Test(.eachStore) func `a device is stuck by how often or how long, while it tries and is known`() async throws {
-        for number: Int64 in 1...4 {
-            try await store.begin(try row(number * 1_000, replica: number), at: now + number)
-        }
+        for number: Int64 in 1...4 { try await store.begin(try row(number * 1_000, replica: number), at: now + number) }
         func stuck(since: Instant = now) async throws -> [Int64] {
             try await store.inspection.stuckDevices(by: Self.rule, since: since, limit: 9).map(\.replica.rawValue)
         }

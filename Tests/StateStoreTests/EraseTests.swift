@@ -10,9 +10,7 @@ import Testing
 @Suite struct EraseTests {
     @Test(.eachStore) func `everything of a user and all scopes goes, and nothing of anybody else`() async throws {
         let scoped = Principal(rawValue: "scoped", origin: .init(user: alice.rawValue, scope: "north"))
-        for (place, owner) in [alice, scoped, bob].enumerated() {
-            try await Self.fill(owner, place: Int64(place + 1))
-        }
+        for (place, owner) in [alice, scoped, bob].enumerated() { try await Self.fill(owner, place: Int64(place + 1)) }
         let erased = try await store.commands.erase(alice)
         let expected: [String: Int] = [
             "principal": 2, "session": 2, "replica": 2, "cursor": 2, "push_note": 4, "receipt": 2,

@@ -57,9 +57,7 @@ import Testing
         #expect(try await Self.pending(at: 20, limit: 1).count == 1)
         try await Self.drop([Self.first])
         #expect(try await Self.pending(at: 20) == [Self.both[1]])
-        await #expect(throws: StateError.self) {
-            try await Self.schedule([PendingRedelivery(table: "a", id: "a b")])
-        }
+        await #expect(throws: StateError.self) { try await Self.schedule([PendingRedelivery(table: "a", id: "a b")]) }
     }
 
     @Test(.eachStore) func `what looks before it writes does both in a task that is cancelled`() async throws {

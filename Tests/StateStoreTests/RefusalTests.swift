@@ -46,9 +46,7 @@ import Testing
 
 extension Accounts {
     fileprivate func refuse(_ operations: [RefusedOperation], at time: Instant = now) async throws {
-        try await change(alice) {
-            try RefusalRules.note(operations, replica: nil, result: "r", at: time, in: &$0)
-        }
+        try await change(alice) { try RefusalRules.note(operations, replica: nil, result: "r", at: time, in: &$0) }
     }
 
     /// The records of the newest refusals.
