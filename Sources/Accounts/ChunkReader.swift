@@ -27,45 +27,50 @@ package struct ChunkReader: Sendable {
     /// Reads the chunks of layers that may hold ids, by table, so that they are at hand: two reads for all of them, or
     /// three in a very large ledger.
     package func prepare(_ ids: [String: [IDHash]], in layers: [LedgerLayer]) async throws {
-        var found: [ChunkHead] = []
-        var lists = layers.map(\.chunks)
+        var (numbers, lists): ([Int64], [[ChunkHead]]) = ([], layers.map(\.chunks))
+        numbers.reserveCapacity(ids.values.reduce(0) { $0 + $1.count })
         while !lists.isEmpty {
-            var heads: [ChunkHead] = []
+            var directories: [ChunkHead] = []
             for list in lists {
                 for (table, ids) in ids {
+                    var last: Int64?
                     // Most ids are in the chunk of the one before.
                     for id in ids {
-                        guard let head = list.last(before: id, in: table), head.number != heads.last?.number else {
-                            continue
+                        guard let head = list.last(before: id, in: table), head.number != last else { continue }
+                        last = head.number
+                        if head.named > 0 {
+                            directories.append(head)
+                        } else if head.bytes == nil {
+                            numbers.append(head.number)
                         }
-                        heads.append(head)
                     }
                 }
             }
-            found += heads.filter { $0.named == 0 && $0.bytes == nil }
-            let directories = heads.filter { $0.named > 0 }
             lists = directories.isEmpty ? [] : try await cache.named(by: directories)
         }
-        _ = try await cache.chunks(found.map(\.number))
+        _ = try await cache.chunks(numbers)
     }
 
     /// Returns the chunks of a table that begin after a hash, in order, at most `limit` and at most 1,000.
     package func chunks(
         after first: IDHash?, in table: String, of layer: LedgerLayer, limit: Int
     ) async throws -> [NumberedChunk] {
-        let limit = min(max(0, limit), 1_000)
-        let heads = layer.chunks.filter { $0.table == table }
-        return try await contents(of: following(first, in: heads, limit: limit))
+        let behind = layer.chunks.drop { $0.table != table }
+        return try await contents(
+            of: following(first, in: behind.prefix { $0.table == table }, limit: min(max(0, limit), 1_000)))
     }
 
-    private func following(_ first: IDHash?, in heads: [ChunkHead], limit: Int) async throws -> [ChunkHead] {
+    private func following(
+        _ first: IDHash?, in heads: ArraySlice<ChunkHead>, limit: Int
+    ) async throws -> [ChunkHead] {
         var found: [ChunkHead] = []
-        for (index, head) in heads.enumerated() where found.count < limit {
+        found.reserveCapacity(min(limit, heads.count))
+        for (index, head) in zip(heads.indices, heads) where found.count < limit {
             // What follows begins with the next one, if that is not too late.
-            if let first, index + 1 < heads.count, heads[index + 1].first <= first { continue }
+            if let first, index + 1 < heads.endIndex, heads[index + 1].first <= first { continue }
             if head.named > 0 {
                 let named = try await cache.named(by: head)
-                found += try await following(first, in: named, limit: limit - found.count)
+                found += try await following(first, in: named[...], limit: limit - found.count)
             } else if first.map({ $0 < head.first }) ?? true {
                 found.append(head)
             }
@@ -76,6 +81,8 @@ package struct ChunkReader: Sendable {
     /// Reads all chunks of layers, in one read if they have no directories.
     package func load(_ layers: ArraySlice<LedgerLayer>, into preloaded: inout PreloadedChunks) async throws {
         var (heads, counts): ([ChunkHead], [(layer: LayerID, count: Int)]) = ([], [])
+        heads.reserveCapacity(layers.reduce(0) { $0 + $1.chunks.count })
+        counts.reserveCapacity(layers.count)
         for layer in layers {
             let all = layer.chunks.hasDirectories ? try await leaves(of: layer.chunks) : layer.chunks
             heads.append(contentsOf: all)
@@ -95,7 +102,7 @@ package struct ChunkReader: Sendable {
 
     private func contents(of heads: [ChunkHead]) async throws -> [NumberedChunk] {
         var numbers: [Int64] = []
-        numbers.reserveCapacity(heads.count)
+        numbers.reserveCapacity(heads.count { $0.bytes == nil })
         for head in heads where head.bytes == nil { numbers.append(head.number) }
         let read = try await cache.chunks(numbers)
         var (chunks, next): ([NumberedChunk], Int) = ([], 0)

@@ -7,13 +7,16 @@ import StateStore
 extension Database {
     /// Runs one transaction and commits it; any error rolls it back.
     func commit<T>(_ body: () throws -> T) throws -> T {
-        var value: T?
-        try inTransaction(.immediate) {
-            value = try body()
-            return .commit
+        // GRDB's own transactions compile these two each time.
+        try step("BEGIN IMMEDIATE")
+        do {
+            let value = try body()
+            try step("COMMIT")
+            return value
+        } catch {
+            try? rollback()
+            throw error
         }
-        guard let value else { throw StateError.failed("a transaction without result") }
-        return value
     }
 
     /// Runs what writes, and does not wait for the disk.

@@ -25,15 +25,19 @@ struct HexDigits: Hashable, Comparable, Coded {
     private static let digits = Array("0123456789abcdef".utf8)
 
     private static func pack(_ text: String) -> [UInt8]? {
-        let values = text.utf8.compactMap { digit -> UInt8? in
+        var (packed, high): ([UInt8], UInt8?) = ([], nil)
+        packed.reserveCapacity(text.utf8.count / 2)
+        for digit in text.utf8 {
+            let value: UInt8
             switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            default: nil
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
             }
+            if let first = high { packed.append(first << 4 | value) }
+            high = high == nil ? value : nil
         }
-        guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }
-        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+        return high == nil ? packed : nil
     }
 }
 

@@ -33,10 +33,13 @@ extension LedgerLayer: Coded {
             var count = chunks[start...].prefix { $0.table == table }.count
             try coder.code(&table)
             try coder.code(count: &count)
+            if coder.isReading { chunks.reserveCapacity(start + count) }
             for index in start..<start + count {
-                if coder.isReading { chunks.append(ChunkHead()) }
-                try chunks[index].code(with: &coder)
-                chunks[index].table = table
+                var chunk = coder.isReading ? ChunkHead() : chunks[index]
+                try chunk.code(with: &coder)
+                guard coder.isReading else { continue }
+                chunk.table = table
+                chunks.append(chunk)
             }
             start += count
         }

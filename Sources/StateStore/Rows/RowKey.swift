@@ -32,7 +32,6 @@ package struct RowKey: Hashable, Comparable, Sendable {
 extension Int64 {
     /// The number as eight bytes whose order is that of the numbers.
     package var keyBytes: [UInt8] {
-        let bits = UInt64(bitPattern: self) ^ 1 << 63
-        return (0..<8).map { UInt8(truncatingIfNeeded: bits >> UInt64(56 - $0 * 8)) }
+        withUnsafeBytes(of: (UInt64(bitPattern: self) ^ 1 << 63).bigEndian) { Array($0) }
     }
 }

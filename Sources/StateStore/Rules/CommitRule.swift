@@ -61,8 +61,9 @@ package enum CommitRule {
 
     private static func lookups(_ pull: PullCommit, _ account: Account) throws -> [Lookup] {
         let owner = account.owner
-        var lookups = try SessionRules.lookups(pull.row.session, owner)
-        lookups += [.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+        var lookups = [Lookup.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+        lookups.reserveCapacity(8)
+        lookups += try SessionRules.lookups(pull.row.session, owner)
         if !account.setting.assumesFree {
             lookups.append(.row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)))
             if pull.replica == .new { lookups.append(.named(.replica, pull.row.replica.rawValue)) }

@@ -18,10 +18,13 @@ package enum ContextRule {
         of account: inout Account, session: Session, presented: Cursor?, pushing records: [PushedRecordKey] = []
     ) throws -> StoredPullContext {
         let owner = account.owner
-        try account.need(
-            [.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
-                + SessionRules.lookups(session, owner) + lookups(account, presented)
-                + records.map { .row(NoteRules.rowKey($0, owner)) })
+        var lookups = [Lookup.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+        lookups.reserveCapacity(5 + records.count)
+        lookups += try SessionRules.lookups(session, owner)
+        let named = presented.map { Lookup.replica(namedBy: RowKey(.cursor, of: owner, number: $0.rawValue)) }
+        if let named { lookups.append(named) }
+        for record in records { lookups.append(.row(NoteRules.rowKey(record, owner))) }
+        try account.need(lookups)
         var context = StoredPullContext()
         let (head, epochs) = (try account.head(), try account.epochs())
         context.session.generation = epochs.resets
@@ -33,8 +36,8 @@ package enum ContextRule {
                 position: try SessionRules.position(of: session, in: &account),
                 acceptedAt: try SessionRules.acceptedAt(session, in: &account))
         }
-        guard let presented else { return context }
-        let row = try account.rows(lookups(account, presented)[0]).first { $0.key.kind == .cursor }
+        guard let presented, let named else { return context }
+        let row = try account.rows(named).first { $0.key.kind == .cursor }
         guard head != nil, let row, let replica = try account.replica(ReplicaID(rawValue: row.rank), at: presented),
             let cursor = replica[presented]
         else {
@@ -44,10 +47,6 @@ package enum ContextRule {
         }
         try fill(&context, with: replica, at: cursor, of: &account, epochs: epochs)
         return context
-    }
-
-    private static func lookups(_ account: Account, _ presented: Cursor?) -> [Lookup] {
-        presented.map { [.replica(namedBy: RowKey(.cursor, of: account.owner, number: $0.rawValue))] } ?? []
     }
 
     private static func fill(

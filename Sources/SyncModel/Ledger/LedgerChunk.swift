@@ -53,6 +53,7 @@ package struct PreloadedChunks: Hashable, Sendable {
         var start = chunks.count
         chunks += further
         bytes += further.reduce(0) { $0 + $1.chunk.bytes.count }
+        ranges.reserveCapacity(ranges.count + counts.count)
         for (layer, count) in counts {
             ranges[layer] = start..<start + count
             start += count
