@@ -84,7 +84,13 @@ package struct OperatorCommands: Sendable {
         if let principal, try await index.principals(behind: principal)?.isEmpty != false { return [] }
         var wanted = ids ?? []
         if ids == nil {
-            wanted = try await accounts.inspection.quarantinedPushes(of: principal, after: 0, limit: .max).map(\.id)
+            var page: [Int64]
+            repeat {
+                page = try await accounts.inspection.quarantinedPushes(
+                    of: principal, after: wanted.last ?? 0, limit: .max
+                ).map(\.id)
+                wanted += page
+            } while !page.isEmpty
         }
         return try await changePushes(wanted) { record, id, account in
             try QuarantineRules.schedule(record, number: id, at: now, in: &account)

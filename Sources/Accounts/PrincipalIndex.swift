@@ -41,12 +41,20 @@ struct PrincipalIndex: Sendable {
         }
         var next: Int64? = .min
         while let first = next {
-            let rows = try await store.load([.principals(first...Int64.max, limit: 500)])[0]
-            for row in rows {
-                guard let head = try? PrincipalHead(decoding: row.bytes) else { continue }
-                try await body(head.principal)
-            }
-            next = rows.last.flatMap { rows.count < 500 || $0.key.owner == .max ? nil : $0.key.owner + 1 }
+            let page = try await page(from: first, limit: 500)
+            for principal in page.principals { try await body(principal) }
+            next = page.next
         }
+    }
+
+    /// Returns principals in the order of their owners, beginning with one.
+    ///
+    /// - Returns: The principals, the number of their rows with those that are damaged, and the owner to go on with; nil
+    ///   if no owner follows.
+    func page(from first: Int64, limit: Int) async throws -> (principals: [Principal], count: Int, next: Int64?) {
+        let rows = try await store.load([.principals(first...Int64.max, limit: limit)])[0]
+        let principals = rows.compactMap { try? PrincipalHead(decoding: $0.bytes).principal }
+        let next = rows.last.flatMap { rows.count < limit || $0.key.owner == .max ? nil : $0.key.owner + 1 }
+        return (principals, rows.count, next)
     }
 }

@@ -5,8 +5,17 @@ import StateStore
 import SyncModel
 
 /// Deletes what is no longer needed, principal by principal.
+///
+/// Each collection goes on where the last one has ended, whichever gateway ran it, and looks through a share of a large
+/// state: hourly collections come to every principal once a day.
 struct StateCollector: Sendable {
+    /// The number of collections after which every principal was looked at.
+    private static let shares = 24
+    /// The number of principals between two pauses.
+    private static let stride = 100
+
     let accounts: Accounts
+    let pause: @Sendable () async throws -> Void
 
     private var store: any ByteStore { accounts.store }
 
@@ -16,20 +25,39 @@ struct StateCollector: Sendable {
         var collected = Collected()
         var retention = try await passTime(wanted, &collected)
         retention.cursorLead = accounts.setting.cursorLead
-        let (first, last) = (retention, retention)
-        try await index.forEachPrincipal(behind: nil) { principal in
-            try Task.checkCancellation()
-            collected.add(
-                try await accounts.change(principal, keeps: false) { try CollectionRules.collect(first, in: &$0) })
-        }
-        collected.chunks += try await collectStaged(before: retention.stagedBefore)
         collected.replicas = try await buryUnseen(retention)
-        try await index.forEachPrincipal(behind: nil) { principal in
-            try Task.checkCancellation()
-            collected.add(
-                try await accounts.change(principal, keeps: false) { try CollectionRules.finish(last, in: &$0) })
+        try await collectPrincipals(retention, &collected)
+        for kind in [RowKind.staged, .loose] {
+            collected.chunks += try await collectChunks(namedBy: kind, before: retention.stagedBefore)
         }
         return collected
+    }
+
+    private func collectPrincipals(_ retention: Retention, _ collected: inout Collected) async throws {
+        let known = try await meta([.principals, .collectedTo])
+        let start = known[1] ?? .min
+        let share = max(accounts.setting.limits.collectPrincipals, Int(known[0] ?? 0) / Self.shares + 1)
+        var (left, next, ends) = (share, start, 0)
+        // The way leads once around: past the last owner, and on to where it began.
+        while left > 0, ends == 0 || ends == 1 && next < start {
+            let page = try await index.page(from: next, limit: min(left, Self.stride))
+            for principal in page.principals {
+                try Task.checkCancellation()
+                do {
+                    let found = try await accounts.change(principal, keeps: false) {
+                        try CollectionRules.collect(retention, in: &$0)
+                    }
+                    collected.add(found)
+                } catch StateError.corrupt {
+                    // The syncs of a damaged principal say so.
+                }
+            }
+            left -= page.count
+            next = page.next ?? .min
+            if page.next == nil { ends += 1 }
+            if left > 0, page.count == Self.stride { try await pause() }
+        }
+        try await set([.collectedTo: next])
     }
 
     private func meta(_ keys: [MetaKey]) async throws -> [Int64?] {
@@ -62,22 +90,37 @@ struct StateCollector: Sendable {
         }
     }
 
-    private func collectStaged(before: Instant) async throws -> Int {
-        let rows = try await store.load([
-            .all(.staged, by: .number, after: nil, limit: 500, descending: false)
-        ])[0].filter { $0.number < before.milliseconds }
-        guard !rows.isEmpty else { return 0 }
-        var changes = RowChanges()
-        for row in rows {
-            // A commit that names the chunks comes first, or finds that the layer is gone: its first row goes with any other.
-            changes.expected[row.key] = row.version
-            changes.rows[row.key] = .some(nil)
-            changes.rows[RowKey(.staged, of: 0, Array(row.key.key.prefix(8)))] = .some(nil)
-            changes.freedChunks += try StagedChunks(decoding: row.bytes).chunks.map(\.number)
+    /// Deletes chunks that rows of a kind name and that were written, or last used, before a time.
+    private func collectChunks(namedBy kind: RowKind, before: Instant) async throws -> Int {
+        var count = 0
+        while true {
+            try Task.checkCancellation()
+            let rows = try await store.load([.all(kind, by: .number, after: nil, limit: 100, descending: false)])[0]
+                .prefix { $0.number < before.milliseconds }
+            var (changes, found) = (RowChanges(), 0)
+            for row in rows where changes.freedChunks.count < accounts.setting.limits.collectBatch {
+                // One that is damaged stays, with its chunks.
+                guard let chunks = try? Self.chunks(namedBy: row) else { continue }
+                changes.expected[row.key] = row.version
+                changes.rows[row.key] = .some(nil)
+                changes.freedChunks += chunks
+                found += chunks.count
+                if kind == .loose { found += 1 }
+                guard kind == .staged else { continue }
+                // A commit that names the chunks comes first, or finds that the layer is gone: its first row, which has
+                // no chunks and only its number, goes with any other.
+                changes.rows[RowKey(.staged, of: 0, Array(row.key.key.prefix(8)))] = .some(nil)
+                if row.key.key.count == 8 { found += 1 }
+            }
+            guard !changes.isEmpty, try await accounts.isMade(changes) else { return count }
+            accounts.chunks.take(changes)
+            count += found
         }
-        guard try await accounts.isMade(changes) else { return 0 }
-        // The first row of a layer has no chunks and only its number.
-        return changes.freedChunks.count + rows.count { $0.key.key.count == 8 }
+    }
+
+    private static func chunks(namedBy row: ByteRow) throws -> [Int64] {
+        row.key.kind == .loose
+            ? try [Int64](decoding: row.bytes) : try StagedChunks(decoding: row.bytes).chunks.map(\.number)
     }
 
     /// Forgets replicas that were not seen for long, but only a share of all replicas in an hour.
@@ -98,7 +141,7 @@ struct StateCollector: Sendable {
             .all(
                 .replica, by: .rank, after: nil, limit: max(1, accounts.setting.limits.collectBatch), descending: false)
         ])[0].filter { row in
-            // The rank is the hour; damaged heads go with it.
+            // The rank is the hour.
             row.rank < retention.seenBefore.hour
                 || (try? ReplicaHead(decoding: row.bytes)).map { $0.lastSeen < retention.seenBefore } ?? false
         }
@@ -108,20 +151,35 @@ struct StateCollector: Sendable {
         }
         let names = try await index.principals(of: Set(unseen.map(\.key.owner)))
         var buried = 0
-        for row in unseen.prefix(left) {
+        for row in unseen where buried < left {
+            // A head whose principal cannot be read stays.
             guard let principal = names[row.key.owner] else { continue }
-            let id = ReplicaID(rawValue: row.number)
-            let isForgotten = try await accounts.change(principal, keeps: false) { account in
-                // It may have come back meanwhile.
+            if try await bury(row, of: principal, retention) { buried += 1 }
+        }
+        try await set([.burialsSince: since.milliseconds, .burialsLeft: Int64(left - buried)])
+        return buried
+    }
+    /// Forgets a replica, unless it has come back meanwhile.
+    private func bury(_ row: ByteRow, of principal: Principal, _ retention: Retention) async throws -> Bool {
+        guard (try? ReplicaHead(decoding: row.bytes)) != nil else {
+            // Nobody can use a damaged head, nor read what it names.
+            var changes = RowChanges()
+            changes.expected[row.key] = row.version
+            changes.rows[row.key] = .some(nil)
+            changes.increments[MetaKey.replicas.row] = -1
+            return try await accounts.isMade(changes)
+        }
+        do {
+            return try await accounts.change(principal, keeps: false) { account in
+                let id = ReplicaID(rawValue: row.number)
                 guard let replica = try account.replica(id), replica.lastSeen < retention.seenBefore else {
                     return false
                 }
                 return try ReplicaRules.forget(id, at: retention.now, in: &account)
             }
-            if isForgotten { buried += 1 }
+        } catch StateError.corrupt {
+            return false
         }
-        try await set([.burialsSince: since.milliseconds, .burialsLeft: Int64(left - buried)])
-        return buried
     }
 }
 

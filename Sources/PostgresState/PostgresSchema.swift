@@ -40,7 +40,7 @@ enum PostgresSchema {
         "CREATE INDEX entry_owner ON entry (owner, kind, number) WHERE kind = 5 OR kind = 6",
         """
         CREATE INDEX entry_number ON entry (kind, number, rank)
-            WHERE kind = 4 OR kind = 9 OR kind = 11 OR kind = 14 OR kind = 15 OR kind = 17
+            WHERE kind = 4 OR kind = 9 OR kind = 11 OR kind = 14 OR kind = 15 OR kind = 16 OR kind = 17
         """,
         "CREATE INDEX entry_rank ON entry (kind, rank, number) WHERE kind = 17",
         "CREATE TABLE chunk (id bigint PRIMARY KEY, data bytea NOT NULL)",

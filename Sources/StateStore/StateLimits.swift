@@ -43,6 +43,8 @@ package struct StateLimits: Hashable, Sendable {
     package var acceptedInterval: Int64 = 3_600_000
     /// The most rows that one transaction of a collection deletes, so that it never delays a pull for long.
     package var collectBatch = 500
+    /// The number of principals that a collection looks through, or a share of all of them if that is more.
+    package var collectPrincipals = 2_000
 
     /// Creates the default limits.
     package init() {}

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Accounts
+import GRDB
 import StateStore
 import SyncModel
 import Testing
@@ -43,5 +44,48 @@ import Testing
         try await store.confirm(10)
         #expect(try await store.collect(supersededBefore: now).cursors == 9)
         #expect(try await store.context(10).row != nil)
+    }
+
+    @Test(arguments: StateBacking.all)
+    func `of a large state each collection looks through a share, and goes on behind the last one`(
+        backing: StateBacking
+    ) async throws {
+        var limits = StateLimits()
+        limits.collectPrincipals = 1
+        try await backing(limits) { store in
+            let principals = (1...30).map { Principal(rawValue: "a\(1_000 + $0)") }
+            for (index, principal) in principals.enumerated() {
+                let value = Int64(index * 10 + 1)
+                try await store.begin(row(value, of: principal, replica: value))
+                try await store.proceed(row(value + 1, of: principal, replica: value, parent: value))
+                try await store.change(principal) { try ReplicaRules.confirm(cursor(value + 1), at: now, in: &$0) }
+            }
+            let retention = Retention(now: now, seenBefore: 0, supersededBefore: now)
+            var counts: [Int] = []
+            for _ in 0..<16 { counts.append(try await store.collect(retention).cursors) }
+            // Of thirty principals a share is two.
+            #expect(counts.reduce(0, +) == 30 && counts.allSatisfy { $0 <= 2 })
+        }
+    }
+
+    @Test func `a damaged head is forgotten in its turn, and does not keep the others`() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/state.db"
+            try await withSQLite(path) { store in
+                try await store.begin(row(1), at: now - 9 * Self.day)
+                try await store.begin(row(2, of: bob, replica: 2), at: now - 8 * Self.day)
+            }
+            try sqlite(path) { try $0.execute(sql: "UPDATE replica SET data = x'0102' WHERE id = 1") }
+            try await withSQLite(path) { store in
+                for hour: Int64 in 0...1 {
+                    let time = now + hour * 3_600_001
+                    let collected = try await store.collect(Retention(now: time, seenBefore: now - Self.day))
+                    #expect(collected.replicas == 1)
+                }
+                #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).isEmpty)
+            }
+            let left = try sqlite(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM replica") }
+            #expect(left == 0)
+        }
     }
 }

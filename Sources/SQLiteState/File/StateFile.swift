@@ -1,11 +1,12 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import StateStore
+
 #if canImport(Darwin)
 import Darwin
 #else
 import Glibc
-import StateStore
 #endif
 
 /// The place of a SQLite state in the file system: its real path, its mode, and the lock beside it.

@@ -19,6 +19,8 @@ package enum MetaKey: String, CaseIterable, Sendable {
     case cursorLead = "cursor_lead"
     /// The mark of the key of identities.
     case identityKey = "identity_key"
+    /// The owner with which the next collection goes on.
+    case collectedTo = "collected_to"
     /// The number of times that `/readyz` has tested writing.
     case probe
     /// The mark of a state that is the target of an unfinished copy.

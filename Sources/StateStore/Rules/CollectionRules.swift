@@ -24,28 +24,27 @@ package enum CollectionRules {
             try account.put(replica)
         }
         collected.journals = try JournalRules.collect(retention, in: &account)
-        return collected
-    }
-
-    /// Deletes the sessions and refusals that are left after replicas were forgotten, and the principal if nothing is.
-    package static func finish(_ retention: Retention, in account: inout Account) throws -> Collected {
-        var collected = Collected()
-        collected.chunks = try collectLoose(retention, in: &account)
-        guard let head = try account.head() else { return collected }
         collected.sessions = try SessionRules.collect(
             account.allReplicas(), before: retention.seenBefore, in: &account)
         try RefusalRules.collect(before: retention.journalsBefore, in: &account)
+        collected.principals = try collectPrincipal(retention, in: &account) ? 1 : 0
+        return collected
+    }
+
+    /// Deletes the principal if nothing of it is left.
+    private static func collectPrincipal(_ retention: Retention, in account: inout Account) throws -> Bool {
+        guard let head = try account.head() else { return false }
         let isGone =
             head.lastSeen < retention.seenBefore && head.receipts.isEmpty && head.notes == 0
             && head.idSequence == 0 && head.replicas == 0 && head.quarantined == 0 && head.openJournals.isEmpty
-        guard isGone, try account.rows(.session).isEmpty else { return collected }
-        guard try account.rows(.journal).isEmpty, try account.rows(.loose).isEmpty else { return collected }
+        guard isGone, try account.rows(.session).isEmpty, try account.rows(.journal).isEmpty,
+            try account.rows(.loose).isEmpty
+        else { return false }
         for kind in [RowKind.refusal, .move] {
             for row in try account.rows(kind) { account.delete(row.key) }
         }
         try account.removeHead()
-        collected.principals = 1
-        return collected
+        return true
     }
 
     /// The most pages of older cursors of a replica that a collection looks at in one step.
@@ -129,24 +128,6 @@ package enum CollectionRules {
         return gone.count
     }
 
-    /// Deletes chunks that have not been used for an hour; returns their number, and that of the rows that named them.
-    private static func collectLoose(_ retention: Retention, in account: inout Account) throws -> Int {
-        var count = 0
-        for row in try account.rows(.loose) where row.number < retention.stagedBefore.milliseconds {
-            guard count < account.setting.limits.collectBatch else { break }
-            guard row.number > 0 else {
-                // Whoever has let them loose knew no time: their hour begins now.
-                try account.put([Int64](decoding: row.bytes), at: row.key, number: retention.now.milliseconds)
-                continue
-            }
-            let chunks = try [Int64](decoding: row.bytes)
-            account.free(chunks)
-            account.delete(row.key)
-            count += chunks.count + 1
-        }
-        return count
-    }
-
     /// Deletes everything that belongs to the principal; returns the number of rows by kind.
     package static func erase(in account: inout Account) throws -> [RowKind: Int] {
         guard let head = try account.head() else { return [:] }
@@ -161,7 +142,12 @@ package enum CollectionRules {
             let rows = try account.rows(kind)
             counts[kind] = rows.count
             for row in rows { account.delete(row.key) }
+            guard kind == .push else { continue }
+            // Their bodies are too large to be read only to be deleted.
+            for row in rows { account.delete(RowKey(.pushBody, of: account.owner, number: row.number)) }
         }
+        // Those of damaged heads, which are no replicas.
+        for row in try account.rows(.all(.replica, of: account.owner)) { account.delete(row.key) }
         let loose = try account.rows(.loose).flatMap { try [Int64](decoding: $0.bytes) }
         let layers = replicas.flatMap(\.layers) + older.flatMap(\.layers)
         let chunks = try account.numbers(in: layers.flatMap(\.chunks)) + loose
@@ -180,7 +166,7 @@ package enum CollectionRules {
 extension RowKind {
     /// The kinds of rows that belong to a principal, apart from the heads and what only they name.
     static let owned: [RowKind] = [
-        .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .pushBody, .refusal, .owed,
+        .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .refusal, .owed,
         .trouble, .recent, .session, .move,
     ]
 }

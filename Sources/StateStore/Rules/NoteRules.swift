@@ -142,7 +142,7 @@ package enum NoteRules {
         let gone = try rows.prefix { row in
             let note = try Note(decoding: row.bytes)
             return note.madeAt < retention.seenBefore || (note.sequence <= seen && note.madeAt < retention.undoBefore)
-        }
+        }.prefix(10 * account.setting.limits.collectBatch)
         try delete(Array(gone), in: &account)
         return gone.count
     }

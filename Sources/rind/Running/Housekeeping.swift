@@ -41,7 +41,7 @@ struct Housekeeping: Service {
         do {
             var retention = ledger().retention(at: clock.now)
             retention.ran = ran?.milliseconds
-            var collected = try await store.collect(retention)
+            var collected = try await store.collect(retention) { try await clock.sleep(milliseconds: 1_000) }
             if collected.leapt != 0 {
                 logger.notice(
                     "the clock was set, or the gateway did not run: no device is forgotten for that time",
