@@ -6,8 +6,6 @@ package import SyncModel
 
 extension Accounts {
     /// Opens the state of a store; closes the store if it is the target of an unfinished copy.
-    ///
-    /// - Throws: ``StateError``.
     package static func open(
         _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
     ) async throws -> Accounts {
@@ -39,15 +37,11 @@ extension Accounts {
     }
 
     /// Returns the mark of the identity key under which the state was written; nil if none was set yet.
-    ///
-    /// - Throws: ``StateError``.
     package func keyMark() async throws -> Int64? {
         try await store.load([.row(MetaKey.identityKey.row)])[0].first?.number
     }
 
     /// Sets the mark of the identity key; one that is there stays unless it is replaced.
-    ///
-    /// - Throws: ``StateError``.
     package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
         let known = try await keyMark()
         guard replaces || known == nil else { return }
@@ -69,7 +63,6 @@ extension Accounts {
     /// Checks that the state can be read and written, in a transaction for each.
     ///
     /// - Parameter thoroughly: True to read every page too, which takes seconds per gigabyte.
-    /// - Throws: ``StateError``.
     package func check(thoroughly: Bool) async throws { try await store.check(thoroughly: thoroughly) }
 
     /// Checks that the state can be written now, by writing to it: at most once a second, and never twice at the same

@@ -55,20 +55,18 @@ final class CommitQueue: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        let results: [Result<CommitOutcome, any Error>]
-        do {
-            let outcomes = try await store.commit(group.map(\.changes))
-            for (waiter, outcome) in zip(group, outcomes) { waiter.observer(outcome) }
-            results = outcomes.map { .success($0) }
-        } catch {
-            results = group.map { _ in .failure(error) }
+        let outcomes: Result<[CommitOutcome], any Error>
+        do { outcomes = .success(try await store.commit(group.map(\.changes))) } catch { outcomes = .failure(error) }
+        for (index, waiter) in group.enumerated() {
+            let outcome = outcomes.map { $0[index] }
+            if case .success(let outcome) = outcome { waiter.observer(outcome) }
+            if index > 0 { waiter.turn.resume(returning: .end(outcome)) }
         }
-        for (waiter, result) in zip(group, results).dropFirst() { waiter.turn.resume(returning: .end(result)) }
         let next = state.withLockedValue { state in
             state.isCommitting = !state.waiting.isEmpty
             return state.waiting.first
         }
         next?.turn.resume(returning: .lead)
-        return try results[0].get()
+        return try outcomes.get()[0]
     }
 }

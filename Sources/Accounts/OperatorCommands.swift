@@ -141,7 +141,6 @@ package struct OperatorCommands: Sendable {
     ///
     /// - Parameter now: The clock.
     /// - Returns: The lead.
-    /// - Throws: ``StateError``.
     package func acceptClock(at now: Instant) async throws -> Int64 {
         let newest = try await accounts.newestCursor()?.time ?? 0
         let known = try await store.load([.row(MetaKey.cursorLead.row)])[0].first?.number ?? 0

@@ -36,8 +36,6 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
     }
 
     /// Opens the state; `prepare` makes or checks the schema.
-    ///
-    /// - Throws: ``StateError``.
     static func open(
         _ options: PostgresStateStore.Options, logger: Logger, preparing prepare: (PostgresPool) async throws -> Void
     ) async throws -> PostgresBytes {

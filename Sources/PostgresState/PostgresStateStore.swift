@@ -41,8 +41,6 @@ package enum PostgresStateStore {
     /// Opens the state, creates it if there is none, and brings its schema up to date.
     ///
     /// A schema with other tables, of another form, or a newer one that this version cannot use, is left untouched.
-    ///
-    /// - Throws: ``StateError``.
     package static func open(_ options: Options, logger: Logger) async throws -> Accounts {
         let bytes = try await PostgresBytes.open(options, logger: logger) { pool throws in
             _ = try await PostgresSchema.migrate(pool, options)

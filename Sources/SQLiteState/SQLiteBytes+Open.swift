@@ -12,8 +12,6 @@ extension SQLiteBytes {
     /// Opens the state for a gateway, and creates it if there is none.
     ///
     /// A file that is not a state of Rind, or is of another form, is left untouched.
-    ///
-    /// - Throws: ``StateError``.
     package static func open(
         path: String, options: SQLiteStateStore.Options = SQLiteStateStore.Options()
     ) async throws -> SQLiteBytes {

@@ -43,8 +43,6 @@ package enum SQLiteStateStore {
     ///
     /// A file that is not a state of Rind, or is of another form, is left untouched. Positions of before do not count:
     /// the file may be older than what the backend has seen, and asking the backend once is cheap (finding 4).
-    ///
-    /// - Throws: ``StateError``.
     package static func open(path: String, options: Options = Options()) async throws -> Accounts {
         let bytes = try await SQLiteBytes.open(path: path, options: options)
         return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch)

@@ -76,9 +76,6 @@ package struct CollectionTime: Hashable, Sendable, Coded {
 
     /// Codes all parts in their order.
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&collectedAt)
-        try coder.code(&leapt)
-        try coder.code(&leaptAt)
-        try coder.code(&collector)
+        try coder.code(&collectedAt, &leapt, &leaptAt, &collector)
     }
 }

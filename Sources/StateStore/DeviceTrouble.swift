@@ -15,11 +15,6 @@ package struct DeviceTrouble: Hashable, Sendable {
         case pull = "pull_fails"
         /// Its pushes fail.
         case push = "push_fails"
-
-        /// Returns the kinds in a list with commas; those that a newer gateway has written are left out.
-        package static func set(_ list: String?) -> Set<Kind> {
-            Set((list ?? "").split(separator: ",").compactMap { Kind(rawValue: String($0)) })
-        }
     }
 
     /// The device's database.
@@ -48,6 +43,19 @@ package struct DeviceTrouble: Hashable, Sendable {
         self.since = since
         self.lastAt = lastAt
         self.code = code
+    }
+}
+
+extension DeviceTrouble: Coded {
+    package init() {
+        self.init(
+            replica: ReplicaID(rawValue: 0), principal: Principal(rawValue: ""), kind: .pull, count: 0, since: 0,
+            lastAt: 0, code: "")
+    }
+
+    /// Codes what its key does not have.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&count, &since, &lastAt, &code)
     }
 }
 

@@ -17,18 +17,6 @@ package struct QuarantineEntry: Hashable, Sendable {
     package var firstSeen: Instant
     /// The time at which the line last came.
     package var lastSeen: Instant
-
-    /// Creates an entry.
-    package init(
-        id: Int64, line: QuarantinedLine, principal: Principal, count: Int, firstSeen: Instant, lastSeen: Instant
-    ) {
-        self.id = id
-        self.line = line
-        self.principal = principal
-        self.count = count
-        self.firstSeen = firstSeen
-        self.lastSeen = lastSeen
-    }
 }
 
 /// The numbers of lines in the quarantine.

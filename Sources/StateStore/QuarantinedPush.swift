@@ -82,7 +82,7 @@ package struct QuarantinedPush: Hashable, Sendable {
     package var push: QuarantinedOperation
     /// True if the whole record must be sent although the client reported only some of it as changed: the entry
     /// combines several pushes.
-    package var isWhole: Bool
+    package var isWhole = false
     /// The number of times that the backend has refused the record.
     package var count: Int
     /// The time of the first refusal.
@@ -91,20 +91,23 @@ package struct QuarantinedPush: Hashable, Sendable {
     package var lastAt: Instant
     /// The time at which the operator scheduled a retry; nil if that has not happened since the last refusal.
     package var markedAt: Instant?
+    /// The number of retries with unknown outcome since it was marked.
+    var tries = 0
+}
 
-    /// Creates an entry.
-    package init(
-        id: Int64, principal: Principal, push: QuarantinedOperation, isWhole: Bool = false, count: Int,
-        firstAt: Instant,
-        lastAt: Instant, markedAt: Instant? = nil
-    ) {
-        self.id = id
-        self.principal = principal
-        self.push = push
-        self.isWhole = isWhole
-        self.count = count
-        self.firstAt = firstAt
-        self.lastAt = lastAt
-        self.markedAt = markedAt
+extension QuarantinedPush: Coded {
+    package init() {
+        let nothing = PushedRecordKey(table: "", id: "")
+        self.init(
+            id: 0, principal: Principal(rawValue: ""),
+            push: QuarantinedOperation(key: nothing, kind: .create, body: [], reason: .init(code: "")), count: 0,
+            firstAt: 0, lastAt: 0)
+    }
+
+    /// Codes all but the record and the number, which its row has.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(raw: &push.kind)
+        try coder.code(&push.reason, &isWhole, &count, &firstAt, &lastAt)
+        try coder.code(&markedAt, &tries)
     }
 }

@@ -71,3 +71,17 @@ package struct ReplicaRow: Hashable, Sendable {
         self.resyncAt = resyncAt
     }
 }
+
+/// Counts the replicas of one schema version.
+package struct SchemaVersionCount: Hashable, Sendable {
+    /// The version; nil for replicas that have not shown theirs.
+    package var version: Int?
+    /// The number of replicas.
+    package var devices: Int
+
+    /// Creates a count.
+    package init(version: Int?, devices: Int) {
+        self.version = version
+        self.devices = devices
+    }
+}

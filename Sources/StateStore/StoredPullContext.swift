@@ -10,28 +10,28 @@ package struct StoredPullContext: Hashable, Sendable {
     /// True if the row's replica has gone on without the presented cursor: presenting it again is a fork.
     ///
     /// A cursor continues its replica if it is the tip (the newest that has come back) or was made from the tip.
-    package var isFork: Bool
+    package var isFork = false
     /// The newest cursor of the row's replica: an idle pull may give back the presented one only if the two are equal.
     package var newestOfReplica: Cursor?
     /// The greatest cursor that this principal ever got, even if its row has been collected.
     package var newest: Cursor?
     /// The session; a new one if it is unknown.
-    package var session: SessionRow
+    package var session = SessionRow()
     /// True if the presented cursor is unknown for this principal but exists for another.
     ///
     /// This hints at a principal that changes with the token (finding 26), and serves a warning in the log only.
-    package var belongsToAnotherPrincipal: Bool
+    package var belongsToAnotherPrincipal = false
     /// The ledger of the row's replica as the presented cursor sees it; nil without a row.
     package var ledger: LedgerOutline?
     /// True if any replica of the principal has a ledger.
-    package var hasLedgers: Bool
+    package var hasLedgers = false
     /// The number of push notes that the principal has got so far; it becomes the new row's ``CursorRow/noted``.
-    package var sequence: Int64
+    package var sequence: Int64 = 0
     /// The time at which the operator last accepted deletions held back for the row's replica; 0 if never.
-    package var acceptedAt: Instant
+    package var acceptedAt: Instant = 0
     /// The time at which the operator last requested a comparison of everything of the row's replica, in milliseconds
     /// since 1970 plus the lead of cursors; 0 if never.
-    package var resyncAt: Instant
+    package var resyncAt: Instant = 0
     /// The time up to which cursors of the principal are distrusted, in milliseconds since 1970 plus the lead of
     /// cursors; 0 if none are (`OperatorCommands.distrust`).
     package var distrustedAt: Instant = 0
@@ -43,9 +43,9 @@ package struct StoredPullContext: Hashable, Sendable {
     package var pushedVersion: Int?
     /// True if records have to be delivered to the row's replica again
     /// (``RedeliveryRules``).
-    package var hasRedeliveries: Bool
+    package var hasRedeliveries = false
     /// The number of id mappings that the principal has got so far; 0 if its backend takes the clients' ids.
-    package var idSequence: Int64
+    package var idSequence: Int64 = 0
     /// The numbers of records that the ledger holds at the presented cursor, by table; empty without a ledger.
     package var held: [String: Int] = [:]
     /// True if the principal has receipts, also expired ones (``ReceiptRules``).
@@ -60,27 +60,20 @@ package struct StoredPullContext: Hashable, Sendable {
     /// The rest of earlier pushes of the principal, which may have to be dealt with first.
     package var unfinished = UnfinishedPushes()
 
-    /// Creates a context; the defaults are those of an unknown principal.
-    package init(
-        row: CursorRow? = nil, isFork: Bool = false, newestOfReplica: Cursor? = nil,
-        newest: Cursor? = nil, session: SessionRow = SessionRow(), belongsToAnotherPrincipal: Bool = false,
-        ledger: LedgerOutline? = nil, hasLedgers: Bool = false, sequence: Int64 = 0,
-        acceptedAt: Instant = 0, resyncAt: Instant = 0, pushedVersion: Int? = nil,
-        hasRedeliveries: Bool = false, idSequence: Int64 = 0
-    ) {
-        self.hasRedeliveries = hasRedeliveries
-        self.idSequence = idSequence
-        self.row = row
-        self.isFork = isFork
-        self.newestOfReplica = newestOfReplica
-        self.newest = newest
-        self.session = session
-        self.belongsToAnotherPrincipal = belongsToAnotherPrincipal
-        self.ledger = ledger
-        self.hasLedgers = hasLedgers
-        self.sequence = sequence
-        self.acceptedAt = acceptedAt
-        self.resyncAt = resyncAt
-        self.pushedVersion = pushedVersion
+    /// Creates the context of an unknown principal.
+    package init() {}
+}
+
+/// Names what earlier pushes of a principal have left to do before its next pull; almost always nothing.
+package struct UnfinishedPushes: Hashable, Sendable {
+    /// The numbers of the open journals, oldest first.
+    package var openJournals: [Int64]
+    /// True if the operator has scheduled retries of quarantined records.
+    package var hasScheduledRetries: Bool
+
+    /// Creates a value; the default is that nothing is left to do.
+    package init(openJournals: [Int64] = [], hasScheduledRetries: Bool = false) {
+        self.openJournals = openJournals
+        self.hasScheduledRetries = hasScheduledRetries
     }
 }

@@ -3,12 +3,12 @@
 
 import JSONBytes
 import LineProjection
-import StateStore
 import SyncMachines
 import SyncModel
 import Testing
 
 @testable import Gateway
+@testable import StateStore
 
 /// What the ids that a client pushes are to the backend.
 @Suite struct PushedIDsTests {

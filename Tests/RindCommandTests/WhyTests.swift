@@ -4,10 +4,10 @@
 import Gateway
 import JSONBytes
 import Ledger
-import StateStore
 import SyncModel
 import Testing
 
+@testable import StateStore
 @testable import rind
 
 @Suite struct WhyTests {

@@ -3,9 +3,10 @@
 
 import Accounts
 import SQLiteState
-import StateStore
 import SyncModel
 import Testing
+
+@testable import StateStore
 
 /// Pushed records that the backend has refused.
 @Suite struct PushQuarantineTests {

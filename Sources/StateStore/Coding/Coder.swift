@@ -154,17 +154,35 @@ extension Coder {
     /// Codes a value.
     package mutating func code(_ value: inout some Coded) throws(StateError) { try value.code(with: &self) }
 
-    /// Codes an optional value.
-    package mutating func code<T: Coded>(_ value: inout T?) throws(StateError) {
-        var isThere = value != nil
-        try code(&isThere)
-        guard isThere else {
-            value = nil
-            return
-        }
-        var some = value ?? T()
-        try some.code(with: &self)
-        value = some
+    /// Codes values in their order.
+    mutating func code(_ a: inout some Coded, _ b: inout some Coded) throws(StateError) {
+        try code(&a)
+        try code(&b)
+    }
+
+    /// Codes values in their order.
+    mutating func code(
+        _ a: inout some Coded, _ b: inout some Coded, _ c: inout some Coded
+    ) throws(StateError) {
+        try code(&a, &b)
+        try code(&c)
+    }
+
+    /// Codes values in their order.
+    mutating func code(
+        _ a: inout some Coded, _ b: inout some Coded, _ c: inout some Coded, _ d: inout some Coded
+    ) throws(StateError) {
+        try code(&a, &b)
+        try code(&c, &d)
+    }
+
+    /// Codes values in their order.
+    mutating func code(
+        _ a: inout some Coded, _ b: inout some Coded, _ c: inout some Coded, _ d: inout some Coded,
+        _ e: inout some Coded
+    ) throws(StateError) {
+        try code(&a, &b)
+        try code(&c, &d, &e)
     }
 
     /// Codes a list.
@@ -183,6 +201,13 @@ extension Coder {
         }
     }
 
+    private mutating func codeElement<K: Coded & Hashable, V: Coded>(_ key: K, of values: [K: V]) throws(StateError) {
+        guard var value = values[key] else { return }
+        var key = key
+        try key.code(with: &self)
+        try value.code(with: &self)
+    }
+
     /// Codes a dictionary in the order of its keys, so that equal ones have equal bytes.
     package mutating func code<K: Coded & Hashable & Comparable, V: Coded>(
         _ values: inout [K: V]
@@ -190,15 +215,15 @@ extension Coder {
         var count = values.count
         try code(count: &count)
         guard isReading else {
-            // Most have one element, which need not be sorted.
-            if count == 1, var (key, value) = values.first {
-                try key.code(with: &self)
-                return try value.code(with: &self)
+            guard count <= 3 else {
+                for key in values.keys.sorted() { try codeElement(key, of: values) }
+                return
             }
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                var (key, value) = (key, value)
-                try key.code(with: &self)
-                try value.code(with: &self)
+            // Most have so few elements that their order needs no list.
+            var last: K?
+            while let key = values.keys.lazy.filter({ key in last.map { $0 < key } ?? true }).min() {
+                try codeElement(key, of: values)
+                last = key
             }
             return
         }

@@ -39,6 +39,43 @@ extension Array: Coded where Element: Coded {
     package mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&self) }
 }
 
+extension Optional: Coded where Wrapped: Coded {
+    package init() { self = nil }
+
+    /// Codes whether there is a value, and the value.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var isThere = self != nil
+        try coder.code(&isThere)
+        guard isThere else { return self = nil }
+        var value = self ?? Wrapped()
+        try value.code(with: &coder)
+        self = value
+    }
+}
+
+extension Dictionary: Coded where Key: Coded & Comparable, Value: Coded {
+    /// Codes the elements in the order of their keys.
+    package mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&self) }
+}
+
+extension Instant: Coded {
+    package init() { self = 0 }
+
+    /// Codes the milliseconds.
+    package mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&milliseconds) }
+}
+
+extension CheckpointVector: Coded {
+    package init() { self.init([:]) }
+
+    /// Codes the tokens.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        var tokens = tokens
+        try coder.code(&tokens)
+        self = CheckpointVector(tokens)
+    }
+}
+
 /// Bytes as one part of a value.
 struct CodedBytes: Coded {
     var bytes: [UInt8] = []
@@ -62,16 +99,6 @@ extension Coder {
         value = read
     }
 
-    /// Codes a moment.
-    mutating func code(_ value: inout Instant) throws(StateError) { try code(&value.milliseconds) }
-
-    /// Codes an optional moment.
-    mutating func code(_ value: inout Instant?) throws(StateError) {
-        var milliseconds = value?.milliseconds
-        try code(&milliseconds)
-        value = milliseconds.map(Instant.init(milliseconds:))
-    }
-
     /// Codes a cursor.
     mutating func code(_ value: inout Cursor) throws(StateError) {
         var number: Cursor? = value
@@ -87,12 +114,5 @@ extension Coder {
         guard isReading else { return }
         value = number == 0 ? nil : Cursor(rawValue: number)
         if number != 0, value == nil { throw Self.damage }
-    }
-
-    /// Codes a vector.
-    mutating func code(_ value: inout CheckpointVector) throws(StateError) {
-        var tokens = value.tokens
-        try code(&tokens)
-        value = CheckpointVector(tokens)
     }
 }

@@ -23,9 +23,7 @@ package struct FirstSyncs: Hashable, Sendable, Coded {
         package init() {}
 
         package mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(&times)
-            try coder.code(&since)
-            try coder.code(&lastAt)
+            try coder.code(&times, &since, &lastAt)
         }
     }
 

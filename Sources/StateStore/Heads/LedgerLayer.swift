@@ -55,10 +55,7 @@ extension ChunkHead: Coded {
         try coder.code(whole: &high)
         try coder.code(whole: &low)
         first = IDHash(low: low, high: high)
-        try coder.code(&entries)
-        try coder.code(&number)
-        try coder.code(&size)
-        try coder.code(&named)
+        try coder.code(&entries, &number, &size, &named)
         try coder.code(&bytes)
     }
 }
@@ -67,8 +64,7 @@ extension LedgerCount: Coded {
     package init() { self.init(held: 0, entries: 0) }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&held)
-        try coder.code(&entries)
+        try coder.code(&held, &entries)
         try coder.code(&bytes)
     }
 }

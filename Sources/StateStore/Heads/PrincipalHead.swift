@@ -70,9 +70,7 @@ package struct ReceiptHead: Hashable, Sendable, Coded {
     }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&digest)
-        try coder.code(&savedAt)
-        try coder.code(&expiresAt)
+        try coder.code(&digest, &savedAt, &expiresAt)
     }
 }
 
@@ -83,28 +81,16 @@ extension PrincipalHead: Coded {
         var digest = HexDigits(principal.rawValue)
         var user = principal.origin.map { HexDigits($0.user) }
         var scope = principal.origin?.scope
-        try coder.code(&digest)
-        try coder.code(&user)
-        try coder.code(&scope)
+        try coder.code(&digest, &user, &scope)
         principal = Principal(
             rawValue: digest.text,
             origin: user.flatMap { user in scope.map { Principal.Origin(user: user.text, scope: $0) } })
         try coder.code(&lastSeen)
         try coder.code(&newestGone)
-        try coder.code(&distrustedAt)
-        try coder.code(&noteSequence)
-        try coder.code(&notes)
-        try coder.code(&idSequence)
-        try coder.code(&resets)
+        try coder.code(&distrustedAt, &noteSequence, &notes, &idSequence, &resets)
         try coder.code(hex: &sessionResets)
-        try coder.code(&receipts)
-        try coder.code(&unconfirmed)
-        try coder.code(&firstSyncs)
-        try coder.code(&replicas)
-        try coder.code(&ledgers)
-        try coder.code(&openJournals)
-        try coder.code(&quarantined)
-        try coder.code(&scheduled)
+        try coder.code(&receipts, &unconfirmed, &firstSyncs, &replicas, &ledgers)
+        try coder.code(&openJournals, &quarantined, &scheduled)
         coder.code(rest: &later)
     }
 }

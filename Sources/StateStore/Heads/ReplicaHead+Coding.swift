@@ -13,16 +13,10 @@ extension ReplicaHead: Coded {
         var number = id.rawValue
         try coder.code(&number)
         id = ReplicaID(rawValue: number)
-        try coder.code(&isConfirmed)
-        try coder.code(&firstSeen)
-        try coder.code(&lastSeen)
-        try coder.code(&lastResult)
-        try coder.code(&schemaVersion)
-        try coder.code(&pushedVersion)
-        try coder.code(&position)
+        try coder.code(&isConfirmed, &firstSeen, &lastSeen, &lastResult, &schemaVersion)
+        try coder.code(&pushedVersion, &position)
         try coder.code(&tip)
-        try coder.code(&acceptedAt)
-        try coder.code(&resyncAt)
+        try coder.code(&acceptedAt, &resyncAt)
         var inHead = unreadCursors ?? []
         if !coder.isReading, unreadCursors == nil {
             inHead = try StoredCursor.encode(cursorsInHead, after: newestPaged)
@@ -35,8 +29,7 @@ extension ReplicaHead: Coded {
             pages = numbers.map { CursorPage(number: $0, cursors: []) }
             if pages.isEmpty { try readCursors() }
         }
-        try coder.code(&older)
-        try coder.code(&ledger)
+        try coder.code(&older, &ledger)
         var kinds = troubles.map(\.rawValue).sorted()
         try coder.code(&kinds)
         troubles = Set(kinds.compactMap(DeviceTrouble.Kind.init(rawValue:)))
@@ -103,8 +96,7 @@ extension StoredCursor {
         try coder.code(&isConfirmed)
         try made.code(with: &coder, after: newer.making)
         if coder.isReading { self = StoredCursor(cursor, isConfirmed: isConfirmed, made) }
-        try coder.code(&delta)
-        try coder.code(&undo)
+        try coder.code(&delta, &undo)
         try coder.code(&below)
         try coder.code(&isExact)
     }
@@ -162,12 +154,9 @@ extension FullComparison: Coded {
     package init() { self.init(doneAt: 0, mapping: "") }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&doneAt)
-        try coder.code(&triedAt)
+        try coder.code(&doneAt, &triedAt)
         try coder.code(hex: &mapping)
-        try coder.code(&blockedAt)
-        try coder.code(&failures)
-        try coder.code(&hasDefaults)
+        try coder.code(&blockedAt, &failures, &hasDefaults)
         // They are calculated with.
         let times: ClosedRange<Instant> = 0...Instant(milliseconds: 1 << 53)
         guard [doneAt, triedAt, blockedAt].allSatisfy(times.contains), (0...Int(Int32.max)).contains(failures) else {

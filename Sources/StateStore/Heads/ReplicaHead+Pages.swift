@@ -38,9 +38,7 @@ package struct OlderCursors: Hashable, Sendable, Coded {
     package init() {}
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&count)
-        try coder.code(&noted)
-        try coder.code(&ledgerBytes)
+        try coder.code(&count, &noted, &ledgerBytes)
     }
 }
 
@@ -95,8 +93,10 @@ extension ReplicaHead {
     /// The cursors that no page has.
     var cursorsInHead: [StoredCursor] {
         guard !pages.isEmpty else { return cursors }
+        var rest = cursors
         // Pages are few, and have their cursors in order.
-        return cursors.filter { cursor in !pages.contains { $0.has(cursor.cursor) } }
+        rest.removeAll { cursor in pages.contains { $0.has(cursor.cursor) } }
+        return rest
     }
 
     /// Moves cursors into pages until the head is small.

@@ -15,10 +15,7 @@ struct StoredSession: Hashable, Sendable, Coded {
     var position: StoredPosition?
 
     mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&acceptedAt)
-        try coder.code(&lastSeen)
-        try coder.code(&replica)
-        try coder.code(&position)
+        try coder.code(&acceptedAt, &lastSeen, &replica, &position)
     }
 }
 
@@ -41,8 +38,7 @@ package struct StoredPosition: Hashable, Sendable, Coded {
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(hex: &session)
-        try coder.code(&vector)
-        try coder.code(&move)
+        try coder.code(&vector, &move)
     }
 }
 
@@ -60,8 +56,6 @@ struct LastMove: Hashable, Sendable, Coded {
     var resets = 0
 
     mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&number)
-        try coder.code(&epoch)
-        try coder.code(&resets)
+        try coder.code(&number, &epoch, &resets)
     }
 }

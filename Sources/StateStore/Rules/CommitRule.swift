@@ -68,8 +68,9 @@ package enum CommitRule {
             lookups.append(.row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)))
             if pull.replica == .new { lookups.append(.named(.replica, pull.row.replica.rawValue)) }
         }
-        lookups += Set(pull.ledgersRead.keys).union([pull.row.replica]).map {
-            .row(RowKey(.replica, of: owner, number: $0.rawValue))
+        lookups.append(.row(RowKey(.replica, of: owner, number: pull.row.replica.rawValue)))
+        for other in pull.ledgersRead.keys where other != pull.row.replica {
+            lookups.append(.row(RowKey(.replica, of: owner, number: other.rawValue)))
         }
         lookups += pull.delivered.map { .row(RedeliveryRules.rowKey($0, to: pull.row.replica, owner)) }
         return lookups + LineRules.lookups(pull.quarantined)

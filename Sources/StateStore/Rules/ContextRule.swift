@@ -13,7 +13,6 @@ package enum ContextRule {
     ///   - presented: The cursor that the client sent; nil for a first sync.
     ///   - records: The records of a push, whose notes are read along.
     /// - Returns: What is known at one moment.
-    /// - Throws: ``StateError``.
     package static func context(
         of account: inout Account, session: Session, presented: Cursor?, pushing records: [PushedRecordKey] = []
     ) throws -> StoredPullContext {

@@ -9,12 +9,10 @@ package enum IDRules {
     struct Mapping: Coded {
         var backendID: [UInt8] = []
         var isPublic = false
-        var madeAt: Instant = 0
 
         mutating func code(with coder: inout Coder) throws(StateError) {
             try coder.code(&backendID)
             try coder.code(&isPublic)
-            try coder.code(&madeAt)
         }
     }
 
@@ -109,7 +107,7 @@ package enum IDRules {
                 head.idSequence += 1
                 return head.idSequence
             }
-            let value = Mapping(backendID: bytes, isPublic: isPublic, madeAt: now)
+            let value = Mapping(backendID: bytes, isPublic: isPublic)
             try account.put(value, at: row, number: sequence)
             let second = RowKey(
                 .backendID, of: owner, prefix(mapping.table, bytes) + Array(mapping.clientID.utf8))
@@ -150,4 +148,14 @@ package enum IDRules {
         try account.need(ids.map { lookup(table, $0, of: account.owner) })
         return try ids.filter { try account.rows(lookup(table, $0, of: account.owner)).contains { $0.number == 1 } }
     }
+}
+
+/// A mapping with its sequence.
+package struct StoredIDMapping: Hashable, Sendable {
+    /// The mapping.
+    package var mapping: IDMapping
+    /// True if pulls use the client's id; among several mappings of one record this is the first.
+    package var isPublic: Bool
+    /// The mapping's position among the principal's mappings, counted from 1.
+    package var sequence: Int64
 }

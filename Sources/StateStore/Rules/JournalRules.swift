@@ -21,17 +21,10 @@ package enum JournalRules {
         mutating func code(with coder: inout Coder) throws(StateError) {
             try coder.code(&journal.id)
             try coder.code(&journal.presented)
-            try coder.code(&journal.startedAt)
-            try coder.code(&journal.changedAt)
+            try coder.code(&journal.startedAt, &journal.changedAt)
             try coder.code(raw: &journal.state)
-            try coder.code(&journal.operations)
-            try coder.code(&journal.applied)
-            try coder.code(&journal.rejected)
-            try coder.code(&journal.found)
-            try coder.code(&journal.lost)
-            try coder.code(&journal.failure)
-            try coder.code(&tries)
-            try coder.code(&triedAt)
+            try coder.code(&journal.operations, &journal.applied, &journal.rejected, &journal.found, &journal.lost)
+            try coder.code(&journal.failure, &tries, &triedAt)
         }
     }
 

@@ -16,17 +16,10 @@ package enum LineRules {
         var lastSeen: Instant = 0
 
         mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(&reason)
-            try coder.code(&line.type)
-            try coder.code(&line.namespace)
-            try coder.code(&line.table)
-            try coder.code(&line.id)
+            try coder.code(&reason, &line.type, &line.namespace, &line.table, &line.id)
             try coder.code(&line.bytes)
             try coder.code(hex: &principal)
-            try coder.code(&user)
-            try coder.code(&scope)
-            try coder.code(&firstSeen)
-            try coder.code(&lastSeen)
+            try coder.code(&user, &scope, &firstSeen, &lastSeen)
         }
     }
 

@@ -21,11 +21,7 @@ package enum NoteRules {
 
         mutating func code(with coder: inout Coder) throws(StateError) {
             try coder.code(raw: &state)
-            try coder.code(&sequence)
-            try coder.code(&links)
-            try coder.code(&shape)
-            try coder.code(&madeAt)
-            try coder.code(&accepted)
+            try coder.code(&sequence, &links, &shape, &madeAt, &accepted)
         }
 
         func note(of record: PushedRecordKey) -> PushNote {

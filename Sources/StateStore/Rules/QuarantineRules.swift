@@ -5,30 +5,6 @@ package import SyncModel
 
 /// Keeps the pushed records that the backend has refused and that their devices believe synced.
 package enum QuarantineRules {
-    /// An entry without the record, whose key and number the row has.
-    struct Entry: Coded {
-        var kind = OperationKind.create
-        var reason = QuarantinedOperation.Reason(code: "")
-        var isWhole = false
-        var count = 0
-        var firstAt: Instant = 0
-        var lastAt: Instant = 0
-        var markedAt: Instant?
-        /// The number of retries with unknown outcome since it was marked.
-        var tries = 0
-
-        mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(raw: &kind)
-            try coder.code(&reason)
-            try coder.code(&isWhole)
-            try coder.code(&count)
-            try coder.code(&firstAt)
-            try coder.code(&lastAt)
-            try coder.code(&markedAt)
-            try coder.code(&tries)
-        }
-    }
-
     private static func rowKey(_ record: PushedRecordKey, _ owner: Int64) -> RowKey {
         RowKey(.push, of: owner, record.keyBytes)
     }
@@ -39,13 +15,10 @@ package enum QuarantineRules {
 
     /// Returns an entry without its record's contents.
     package static func entry(_ row: ByteRow, of principal: Principal) throws -> QuarantinedPush {
-        let entry = try Entry(decoding: row.bytes)
-        return QuarantinedPush(
-            id: row.number, principal: principal,
-            push: QuarantinedOperation(
-                key: PushedRecordKey(keyBytes: row.key.key[...]), kind: entry.kind, body: [], reason: entry.reason),
-            isWhole: entry.isWhole, count: entry.count, firstAt: entry.firstAt, lastAt: entry.lastAt,
-            markedAt: entry.markedAt)
+        var entry = try QuarantinedPush(decoding: row.bytes)
+        (entry.id, entry.principal) = (row.number, principal)
+        entry.push.key = PushedRecordKey(keyBytes: row.key.key[...])
+        return entry
     }
 
     /// Returns an entry with its record's contents.
@@ -59,7 +32,7 @@ package enum QuarantineRules {
     package static func kinds(of account: inout Account) throws -> [PushedRecordKey: OperationKind] {
         guard let head = try account.head(), head.quarantined > 0 else { return [:] }
         return try account.rows(.push).reduce(into: [:]) {
-            $0[PushedRecordKey(keyBytes: $1.key.key[...])] = try Entry(decoding: $1.bytes).kind
+            $0[PushedRecordKey(keyBytes: $1.key.key[...])] = try QuarantinedPush(decoding: $1.bytes).push.kind
         }
     }
 
@@ -85,13 +58,14 @@ package enum QuarantineRules {
         var numbers = try account.numbers(of: .push, count: fresh.count)[...]
         return try zip(pushes, keys).map { push, row in
             _ = try key(push.key.table, "table")
-            let known = try account.value(row, as: Entry.self)
+            let known = try account.value(row, as: QuarantinedPush.self)
             var reason = push.reason
             reason.message = reason.message.map { remark($0, limit: 1_024) }
-            let kind = push.kind(after: known?.value.kind)
-            let entry = Entry(
-                kind: kind, reason: reason, isWhole: known != nil, count: (known?.value.count ?? 0) + 1,
-                firstAt: known?.value.firstAt ?? now, lastAt: max(known?.value.lastAt ?? now, now))
+            var entry = QuarantinedPush()
+            entry.push.kind = push.kind(after: known?.value.push.kind)
+            entry.push.reason = reason
+            (entry.isWhole, entry.count) = (known != nil, (known?.value.count ?? 0) + 1)
+            (entry.firstAt, entry.lastAt) = (known?.value.firstAt ?? now, max(known?.value.lastAt ?? now, now))
             guard let number = known?.row.number ?? numbers.popFirst() else { throw StateError.failed("no number") }
             try account.put(entry, at: row, number: number)
             try account.put(CodedBytes(bytes: push.body), at: body(number, account.owner))
@@ -110,7 +84,7 @@ package enum QuarantineRules {
         guard let head = try account.head(), head.quarantined > 0 else { return 0 }
         let keys = Set(records.map { rowKey($0, account.owner) })
         try account.need(keys.map(Lookup.row))
-        let found = try keys.compactMap { try account.value($0, as: Entry.self) }
+        let found = try keys.compactMap { try account.value($0, as: QuarantinedPush.self) }
         for entry in found {
             account.delete(entry.row.key)
             account.delete(body(entry.row.number, account.owner))
@@ -126,7 +100,7 @@ package enum QuarantineRules {
     /// Returns the scheduled retries, oldest first.
     package static func scheduled(limit: Int, of account: inout Account) throws -> [QuarantinedPush] {
         guard let head = try account.head(), head.scheduled > 0 else { return [] }
-        let rows = try account.rows(.push).filter { try Entry(decoding: $0.bytes).markedAt != nil }
+        let rows = try account.rows(.push).filter { try QuarantinedPush(decoding: $0.bytes).markedAt != nil }
             .sorted { $0.number < $1.number }.prefix(max(0, limit))
         try account.need(rows.map { .row(body($0.number, account.owner)) })
         return try rows.map { try whole($0, of: &account) }
@@ -153,8 +127,8 @@ package enum QuarantineRules {
             entry.markedAt = nil
             entry.count += 1
             entry.lastAt = max(entry.lastAt, now)
-            entry.reason = reason
-            entry.reason.message = reason.message.map { remark($0, limit: 1_024) }
+            entry.push.reason = reason
+            entry.push.reason.message = reason.message.map { remark($0, limit: 1_024) }
         }
     }
 
@@ -171,10 +145,12 @@ package enum QuarantineRules {
     /// Changes the entry of a record, unless another one has taken its place.
     @discardableResult
     private static func change(
-        _ record: PushedRecordKey, number: Int64, in account: inout Account, _ body: (inout Entry) -> Void
-    ) throws -> Entry? {
+        _ record: PushedRecordKey, number: Int64, in account: inout Account, _ body: (inout QuarantinedPush) -> Void
+    ) throws -> QuarantinedPush? {
         let row = rowKey(record, account.owner)
-        guard let known = try account.value(row, as: Entry.self), known.row.number == number else { return nil }
+        guard let known = try account.value(row, as: QuarantinedPush.self), known.row.number == number else {
+            return nil
+        }
         var entry = known.value
         body(&entry)
         try account.put(entry, at: row, number: known.row.number)

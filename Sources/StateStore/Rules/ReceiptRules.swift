@@ -62,8 +62,7 @@ extension Receipt: Coded {
     package init() { self.init(status: 0, contentType: "", body: []) }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&status)
-        try coder.code(&contentType)
+        try coder.code(&status, &contentType)
         try coder.code(&body)
     }
 }

@@ -13,8 +13,7 @@ package enum RedeliveryRules {
         var delivered: Cursor?
 
         mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(&count)
-            try coder.code(&since)
+            try coder.code(&count, &since)
             try coder.code(&delivered)
         }
     }

@@ -16,11 +16,7 @@ package enum RefusalRules {
 
         mutating func code(with coder: inout Coder) throws(StateError) {
             try coder.code(raw: &kind)
-            try coder.code(&call)
-            try coder.code(&reason)
-            try coder.code(&count)
-            try coder.code(&firstAt)
-            try coder.code(&lastAt)
+            try coder.code(&call, &reason, &count, &firstAt, &lastAt)
         }
     }
 

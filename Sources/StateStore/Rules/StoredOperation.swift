@@ -12,8 +12,7 @@ struct StoredOperation: Coded {
     mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(&operation.index)
         try coder.code(raw: &operation.kind)
-        try coder.code(&operation.record)
-        try coder.code(&operation.makesID)
+        try coder.code(&operation.record, &operation.makesID)
         try coder.code(&operation.request)
         try coder.code(&operation.sought)
         try coder.code(&isGivenUp)
@@ -24,8 +23,7 @@ extension PushedRecordKey: Coded {
     package init() { self.init(table: "", id: "") }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&table)
-        try coder.code(&id)
+        try coder.code(&table, &id)
     }
 }
 
@@ -33,8 +31,7 @@ extension InFlightOperation.Request: Coded {
     package init() { self.init(method: "", target: "", body: nil, key: "") }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&method)
-        try coder.code(&target)
+        try coder.code(&method, &target)
         try coder.code(&body)
         try coder.code(&key)
     }
@@ -44,9 +41,7 @@ extension PushJournal.Failure: Coded {
     package init() { self.init(code: "") }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&code)
-        try coder.code(&message)
-        try coder.code(&record)
+        try coder.code(&code, &message, &record)
     }
 }
 
@@ -54,8 +49,6 @@ extension QuarantinedOperation.Reason: Coded {
     package init() { self.init(code: "") }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&code)
-        try coder.code(&status)
-        try coder.code(&message)
+        try coder.code(&code, &status, &message)
     }
 }

@@ -5,21 +5,6 @@ package import SyncModel
 
 /// Records the devices that do not get on.
 package enum TroubleRules {
-    /// The part of a trouble that its key does not have.
-    struct Trouble: Coded {
-        var count = 0
-        var since: Instant = 0
-        var lastAt: Instant = 0
-        var code = ""
-
-        mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(&count)
-            try coder.code(&since)
-            try coder.code(&lastAt)
-            try coder.code(&code)
-        }
-    }
-
     private static func rowKey(_ replica: ReplicaID, _ kind: DeviceTrouble.Kind, of owner: Int64) -> RowKey {
         RowKey(.trouble, of: owner, replica.rawValue.keyBytes + Array(kind.rawValue.utf8))
     }
@@ -29,29 +14,26 @@ package enum TroubleRules {
         guard let kind = DeviceTrouble.Kind(rawValue: String(decoding: row.key.key.dropFirst(8), as: UTF8.self)) else {
             return nil
         }
-        let trouble = try Trouble(decoding: row.bytes)
-        return DeviceTrouble(
-            replica: ReplicaID(rawValue: Int64(keyBytes: row.key.key)), principal: principal, kind: kind,
-            count: trouble.count, since: trouble.since, lastAt: trouble.lastAt, code: trouble.code)
+        var trouble = try DeviceTrouble(decoding: row.bytes)
+        (trouble.replica, trouble.principal) = (ReplicaID(rawValue: Int64(keyBytes: row.key.key)), principal)
+        trouble.kind = kind
+        return trouble
     }
 
     /// Records that a replica did not get on: once per touch interval, and the code whenever it is another one.
     ///
     /// Nothing that clients see depends on it. An unknown replica is not an error.
     ///
-    /// - Parameters:
-    ///   - first: The trouble, as it is recorded if the state knows of none; its count counts if the caller has counted
-    ///     more than the state.
-    ///   - account: The account.
+    /// - Parameter first: The trouble, as it is recorded if the state knows of none; its count counts if the caller has
+    ///   counted more than the state.
     /// - Returns: The record before and after; nil if nothing was written.
-    /// - Throws: ``StateError``; the sync ends as it ends.
     package static func note(
         _ first: DeviceTrouble, in account: inout Account
     ) throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {
         let row = rowKey(first.replica, first.kind, of: account.owner)
         try account.need([.row(row)])
         guard try account.replica(first.replica) != nil else { return nil }
-        let known = try account.value(row, as: Trouble.self)?.row
+        let known = try account.value(row, as: DeviceTrouble.self)?.row
         let before = try known.flatMap { try trouble($0, of: account.principal) }
         var first = first
         first.code = remark(first.code)
@@ -62,10 +44,9 @@ package enum TroubleRules {
                 $0.again(code: first.code, count: first.count, at: first.lastAt, interval: interval)
             }) ?? first
         else { return nil }
-        let value = Trouble(count: after.count, since: after.since, lastAt: after.lastAt, code: after.code)
         // The rank tells troubles of one moment apart.
         let rank = first.replica.rawValue ^ Int64(DeviceTrouble.Kind.allCases.firstIndex(of: first.kind) ?? 0)
-        try account.put(value, at: row, number: after.lastAt.milliseconds, rank: rank)
+        try account.put(after, at: row, number: after.lastAt.milliseconds, rank: rank)
         if before == nil { try account.withReplica(first.replica) { _ = $0.troubles.insert(first.kind) } }
         return (before, after)
     }
@@ -79,7 +60,7 @@ package enum TroubleRules {
         for first in ended where first.kind == .firstSync {
             for other in try account.allReplicas() where other.troubles.contains(.firstSync) && other.id != id {
                 let row = rowKey(other.id, .firstSync, of: account.owner)
-                guard try account.value(row, as: Trouble.self)?.value.since == first.since else { continue }
+                guard try account.value(row, as: DeviceTrouble.self)?.value.since == first.since else { continue }
                 _ = try remove([.firstSync], of: other.id, in: &account)
             }
         }
@@ -92,7 +73,7 @@ package enum TroubleRules {
         let keys = kinds.map { rowKey(id, $0, of: account.owner) }
         try account.need(keys.map(Lookup.row))
         let ended = try keys.compactMap { row in
-            try account.value(row, as: Trouble.self).flatMap { try trouble($0.row, of: account.principal) }
+            try account.value(row, as: DeviceTrouble.self).flatMap { try trouble($0.row, of: account.principal) }
         }
         for row in keys { account.delete(row) }
         try account.withReplica(id) { $0.troubles.subtract(kinds) }
@@ -114,7 +95,7 @@ package enum TroubleRules {
             let row = rowKey(other.id, .firstSync, of: account.owner)
             let isCounted =
                 try other.troubles.contains(.firstSync)
-                && account.value(row, as: Trouble.self)?.value.since == trouble.since
+                && account.value(row, as: DeviceTrouble.self)?.value.since == trouble.since
             return isCounted || !other.sessions.isDisjoint(with: own.sessions)
         }
     }
