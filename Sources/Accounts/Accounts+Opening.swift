@@ -60,9 +60,8 @@ extension Accounts {
         try await StateCollector(accounts: self, pause: pause).collect(retention)
     }
 
-    /// Checks that the state can be read and written, in a transaction for each.
-    ///
-    /// - Parameter thoroughly: True to read every page too, which takes seconds per gigabyte.
+    /// Checks that the state can be read and written, in a transaction for each; thoroughly, that every page can, which
+    /// takes seconds per gigabyte.
     package func check(thoroughly: Bool) async throws { try await store.check(thoroughly: thoroughly) }
 
     /// Checks that the state can be written now, by writing to it: at most once a second, and never twice at the same

@@ -138,9 +138,6 @@ package struct OperatorCommands: Sendable {
     ///
     /// The lead is kept for ever, so cursors remain times, only of another clock. If cursors were counted on from the
     /// newest one instead, a backup of the state that is restored later would hand out the same numbers again.
-    ///
-    /// - Parameter now: The clock.
-    /// - Returns: The lead.
     package func acceptClock(at now: Instant) async throws -> Int64 {
         let newest = try await accounts.newestCursor()?.time ?? 0
         let known = try await store.load([.row(MetaKey.cursorLead.row)])[0].first?.number ?? 0

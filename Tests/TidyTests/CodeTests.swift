@@ -71,6 +71,7 @@ import Testing
         arguments: [
             ("func f(_ a: Int, _ b: Int, _ c: Int)", 1), ("func f(_ a: Int, _ b: Int, c: Int)", 0),
             ("init(_ a: (Int, Int), b: Int, _ c: [Int: Int], _ d: Int)", 1), ("f(_: 1)", 0),
+            ("func f(_ a: inout Int, _ b: inout Int, _ c: inout Int)", 0),
         ])
     func `parameters without a label are counted`(text: String, expected: Int) {
         #expect(LabelRule.violations(in: SourceFile(path: "Sources/A/B.swift", text: text)).count == expected)

@@ -5,14 +5,8 @@ package import SyncModel
 
 /// Says what is known when a pull or push begins.
 package enum ContextRule {
-    /// Returns all that the state knows.
-    ///
-    /// - Parameters:
-    ///   - account: The caller's account.
-    ///   - session: The backend session of the call.
-    ///   - presented: The cursor that the client sent; nil for a first sync.
-    ///   - records: The records of a push, whose notes are read along.
-    /// - Returns: What is known at one moment.
+    /// Returns all that the state knows at one moment, for a call under a session that presents a cursor; a push also
+    /// names its records, whose notes are read along.
     package static func context(
         of account: inout Account, session: Session, presented: Cursor?, pushing records: [PushedRecordKey] = []
     ) throws -> StoredPullContext {

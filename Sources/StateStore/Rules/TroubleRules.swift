@@ -22,11 +22,9 @@ package enum TroubleRules {
 
     /// Records that a replica did not get on: once per touch interval, and the code whenever it is another one.
     ///
-    /// Nothing that clients see depends on it. An unknown replica is not an error.
-    ///
-    /// - Parameter first: The trouble, as it is recorded if the state knows of none; its count counts if the caller has
-    ///   counted more than the state.
-    /// - Returns: The record before and after; nil if nothing was written.
+    /// Nothing that clients see depends on it. An unknown replica is not an error. `first` is recorded if the state
+    /// knows of no such trouble; its count counts if the caller has counted more than the state. The result is the
+    /// record before and after; nil if nothing was written.
     package static func note(
         _ first: DeviceTrouble, in account: inout Account
     ) throws -> (before: DeviceTrouble?, after: DeviceTrouble)? {

@@ -26,8 +26,9 @@ enum LabelRule {
         else { return 0 }
         var (count, isFirst, position) = (0, true, open + 1)
         while position < end {
-            // Values that are called a, b and c are a list.
-            if isFirst, tokens[position].text == "_", tokens[position + 1].text.count > 1 { count += 1 }
+            // Places that a call marks with & are a list.
+            let isPlace = tokens[position...].prefix(4).map(\.text).last == "inout"
+            if isFirst, tokens[position].text == "_", !isPlace { count += 1 }
             isFirst = tokens[position].text == ","
             position = "([{".contains(tokens[position].text) ? text.closing(of: position) ?? position : position
             position += 1
