@@ -73,6 +73,7 @@ let package = Package(
             name: "SyncMachines",
             dependencies: ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"]),
         .target(name: "StateStore", dependencies: ["SyncModel"]),
+        .target(name: "StateSQL", dependencies: ["StateStore"]),
 
         // What speaks to the outside.
         .target(name: "Gzip", dependencies: ["CZlib", nioCore]),
@@ -84,10 +85,12 @@ let package = Package(
         .target(name: "StateProbes", dependencies: ["StateStore", nioLocks]),
         .target(
             name: "SQLiteState",
-            dependencies: ["Accounts", "StateProbes", "StateStore", "SyncModel", grdb, grdbSQLite, nioLocks]),
+            dependencies: [
+                "Accounts", "StateProbes", "StateSQL", "StateStore", "SyncModel", grdb, grdbSQLite, nioLocks,
+            ]),
         .target(
             name: "PostgresState",
-            dependencies: ["Accounts", "Postgres", "StateProbes", "StateStore", "SyncModel", log]),
+            dependencies: ["Accounts", "Postgres", "StateProbes", "StateSQL", "StateStore", "SyncModel", log]),
         .target(
             name: "Backend",
             dependencies: ["Curl", "Gzip", "JSONBytes", "SyncModel", "Telemetry", nioCore, nioLocks, httpTypes, log]),
@@ -168,7 +171,7 @@ let package = Package(
             name: "StateStoreTests",
             dependencies: [
                 "Accounts", "MemoryState", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
-                "StateStore", "SyncModel", grdb, grdbSQLite, log, nioLocks,
+                "StateSQL", "StateStore", "SyncModel", grdb, grdbSQLite, log, nioLocks,
             ]),
         .testTarget(
             name: "BackendTests",

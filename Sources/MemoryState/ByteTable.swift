@@ -42,9 +42,10 @@ struct ByteTable: Sendable {
         case .count(let kind, let owner, let prefix):
             let count = part(kind, owner).count { $0.key.key.starts(with: prefix) }
             return [ByteRow(key: RowKey(kind, of: owner), number: Int64(count))]
-        case .numbered(let kind, let owner, let after, let limit, let newest):
-            let rows = part(kind, owner).filter { $0.number > after }.sorted { $0.number < $1.number }
-            return Array(newest ? rows.suffix(limit) : rows.prefix(limit))
+        case .numbered(let kind, let owner, let after, let limit, let descending):
+            let rows = part(kind, owner).filter { $0.number > after }
+            let sorted = rows.sorted { descending ? $0.number > $1.number : $0.number < $1.number }
+            return Array(sorted.prefix(limit))
         case .all(let kind, let order, let after, let limit, let descending):
             func mark(_ row: ByteRow) -> Lookup.Mark {
                 order == .number ? Lookup.Mark(row.number, tie: row.rank) : Lookup.Mark(row.rank, tie: row.number)
@@ -66,16 +67,10 @@ struct ByteTable: Sendable {
     }
 
     func page(of table: ByteTableName, after key: RowKey?, limit: Int) -> [ByteRow] {
-        let rows: [ByteRow]
-        switch table {
-        case .principal: rows = all(.principal)
-        case .replica: rows = all(.replica)
-        case .cursor: rows = all(.cursor)
-        case .entry:
-            rows = parts.filter { ![.principal, .replica, .cursor].contains($0.key.kind) }.flatMap(\.value.values)
-        case .chunk:
-            rows = chunks.map { ByteRow(key: RowKey(.chunk, of: 0, number: $0.key), number: $0.key, bytes: $0.value) }
-        }
+        let rows =
+            table == .chunk
+            ? chunks.map { ByteRow(key: RowKey(.chunk, of: 0, number: $0.key), number: $0.key, bytes: $0.value) }
+            : parts.filter { $0.key.kind.table == table }.flatMap(\.value.values)
         return Array(rows.sorted { $0.key < $1.key }.filter { row in key.map { $0 < row.key } ?? true }.prefix(limit))
     }
 

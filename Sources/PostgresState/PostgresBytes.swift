@@ -4,6 +4,7 @@
 import Logging
 import Postgres
 import StateProbes
+import StateSQL
 package import StateStore
 package import SyncModel
 
@@ -75,7 +76,7 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
     package func foreignChanges() -> Int64? { nil }
 
     package func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?] {
-        let statements = numbers.map { PostgresStatement("SELECT data FROM chunk WHERE id = $1", [.integer($0)]) }
+        let statements = numbers.map { PostgresStatement(.chunk($0)) }
         let results = try await repeating { try await $0.pipeline(statements, .readOnly, within: $1) }
         return try results.map { try $0.rows.first?.bytes(0) }
     }
@@ -84,19 +85,14 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
     package var location: String { faults.location }
 
     package func page(of table: ByteTableName, after key: RowKey?, limit: Int) async throws -> [ByteRow] {
-        let statement = PostgresStatement.page(of: table, after: key, limit: limit)
+        let statement = PostgresStatement(.page(of: table, after: key, limit: limit))
         let results = try await repeating { try await $0.pipeline([statement], .readOnly, within: $1) }
         return try results.first?.rows.map { try ByteRow($0) } ?? []
     }
 
     package func reserve(_ kind: RowKind, count: Int) async throws -> [Int64] {
-        let key = MetaKey.numbers(of: kind).row
-        let statement = PostgresStatement(
-            """
-            INSERT INTO entry (owner, kind, key, version, number, rank, data)
-            VALUES (0, \(key.kind.rawValue), $1, 0, $2, 0, ''::bytea)
-            ON CONFLICT (owner, kind, key) DO UPDATE SET number = entry.number + excluded.number RETURNING number
-            """, [.bytes(key.key), .integer(Int64(count))])
+        let added = RowStatement.putting(ByteRow(key: MetaKey.numbers(of: kind).row, number: Int64(count)), .add)
+        let statement = PostgresStatement(RowStatement(added.sql + " RETURNING number", added.values))
         let results = try await repeating { try await $0.pipeline([statement], .readWrite, within: $1) }
         guard let last = try results.first?.rows.first?.integer(0) else { throw StateError.failed("no number") }
         return Array(last - Int64(count) + 1...last)

@@ -14,23 +14,23 @@ enum PostgresSchema {
         "CREATE TABLE meta (key text COLLATE \"C\" PRIMARY KEY, value bigint NOT NULL)",
         """
         CREATE TABLE principal (
-            owner bigint PRIMARY KEY, version bigint NOT NULL, seen bigint NOT NULL, data bytea NOT NULL
+            owner bigint PRIMARY KEY, version bigint NOT NULL, rank bigint NOT NULL, data bytea NOT NULL
         )
         """,
         """
         CREATE TABLE replica (
-            owner bigint NOT NULL, id bigint NOT NULL, version bigint NOT NULL, seen bigint NOT NULL,
-            data bytea NOT NULL, PRIMARY KEY (owner, id)
+            owner bigint NOT NULL, number bigint NOT NULL, version bigint NOT NULL, rank bigint NOT NULL,
+            data bytea NOT NULL, PRIMARY KEY (owner, number)
         )
         """,
-        "CREATE UNIQUE INDEX replica_id ON replica (id)",
-        "CREATE INDEX replica_seen ON replica (seen, id)",
+        "CREATE UNIQUE INDEX replica_number ON replica (number)",
+        "CREATE INDEX replica_rank ON replica (rank, number)",
         """
         CREATE TABLE cursor (
-            owner bigint NOT NULL, cursor bigint NOT NULL, replica bigint NOT NULL, PRIMARY KEY (owner, cursor)
+            owner bigint NOT NULL, number bigint NOT NULL, rank bigint NOT NULL, PRIMARY KEY (owner, number)
         )
         """,
-        "CREATE INDEX cursor_number ON cursor (cursor)",
+        "CREATE INDEX cursor_number ON cursor (number)",
         """
         CREATE TABLE entry (
             owner bigint NOT NULL, kind smallint NOT NULL, key bytea NOT NULL, version bigint NOT NULL,
@@ -43,7 +43,7 @@ enum PostgresSchema {
             WHERE kind = 4 OR kind = 9 OR kind = 11 OR kind = 14 OR kind = 15 OR kind = 16 OR kind = 17
         """,
         "CREATE INDEX entry_rank ON entry (kind, rank, number) WHERE kind = 17",
-        "CREATE TABLE chunk (id bigint PRIMARY KEY, data bytea NOT NULL)",
+        "CREATE TABLE chunk (number bigint PRIMARY KEY, data bytea NOT NULL)",
         """
         CREATE TABLE lease (
             owner bigint PRIMARY KEY, holder text COLLATE "C", fence bigint NOT NULL, taken_at bigint NOT NULL,

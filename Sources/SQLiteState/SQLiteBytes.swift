@@ -5,6 +5,7 @@ import Dispatch
 import GRDB
 import NIOConcurrencyHelpers
 import StateProbes
+import StateSQL
 package import StateStore
 package import SyncModel
 
@@ -59,7 +60,7 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
     package var path: String { watch.file.path }
 
     package func load(_ lookups: [Lookup]) async throws -> [[ByteRow]] {
-        let body = checkingPath { db in try lookups.map { try db.rows(of: $0) } }
+        let body = checkingPath { db in try lookups.map { try db.rows(RowStatement.reading($0)) } }
         return try await reading(lookups.allSatisfy(\.isSmall), body)
     }
 
@@ -98,7 +99,7 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
     package var location: String { path }
 
     package func page(of table: ByteTableName, after key: RowKey?, limit: Int) async throws -> [ByteRow] {
-        try await reading(false, checkingPath { db in try db.page(of: table, after: key, limit: limit) })
+        try await reading(false, checkingPath { db in try db.rows([.page(of: table, after: key, limit: limit)]) })
     }
 
     package func reserve(_ kind: RowKind, count: Int) async throws -> [Int64] {

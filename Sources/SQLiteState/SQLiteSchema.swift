@@ -19,16 +19,16 @@ enum SQLiteSchema {
     /// in the order of their time: all commits add to the same page.
     static let sql = """
         CREATE TABLE principal (
-            id INTEGER PRIMARY KEY, version INTEGER NOT NULL, seen INTEGER NOT NULL, data BLOB NOT NULL
+            owner INTEGER PRIMARY KEY, version INTEGER NOT NULL, rank INTEGER NOT NULL, data BLOB NOT NULL
         ) STRICT;
         CREATE TABLE replica (
-            id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, version INTEGER NOT NULL, seen INTEGER NOT NULL,
+            number INTEGER PRIMARY KEY, owner INTEGER NOT NULL, version INTEGER NOT NULL, rank INTEGER NOT NULL,
             data BLOB NOT NULL
         ) STRICT;
         CREATE INDEX replica_owner ON replica (owner);
-        CREATE INDEX replica_seen ON replica (seen);
+        CREATE INDEX replica_rank ON replica (rank);
         CREATE TABLE cursor (
-            cursor INTEGER NOT NULL, owner INTEGER NOT NULL, replica INTEGER NOT NULL, PRIMARY KEY (cursor, owner)
+            number INTEGER NOT NULL, owner INTEGER NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY (number, owner)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE entry (
             owner INTEGER NOT NULL, kind INTEGER NOT NULL, key BLOB NOT NULL, version INTEGER NOT NULL,
@@ -38,6 +38,6 @@ enum SQLiteSchema {
         CREATE INDEX entry_number ON entry (kind, number, rank) WHERE kind = 4 OR kind = 9
             OR kind = 11 OR kind = 14 OR kind = 15 OR kind = 16 OR kind = 17;
         CREATE INDEX entry_rank ON entry (kind, rank, number) WHERE kind = 17;
-        CREATE TABLE chunk (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+        CREATE TABLE chunk (number INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
         """
 }

@@ -67,7 +67,7 @@ import Testing
                 try await store.begin(row(1), at: now - 9 * Self.day)
                 try await store.begin(row(2, of: bob, replica: 2), at: now - 8 * Self.day)
             }
-            try sqlite(path) { try $0.execute(sql: "UPDATE replica SET data = x'0102' WHERE id = 1") }
+            try sqlite(path) { try $0.execute(sql: "UPDATE replica SET data = x'0102' WHERE number = 1") }
             try await withSQLite(path) { store in
                 for hour: Int64 in 0...1 {
                     let time = now + hour * 3_600_001

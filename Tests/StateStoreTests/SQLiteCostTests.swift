@@ -33,7 +33,7 @@ import Testing
                 }
                 for step in plan where step.hasPrefix("SCAN") {
                     // They read in the order of an index as far as they are asked to.
-                    let ordered = ["SCAN replica", "SCAN replica USING INDEX replica_seen", "SCAN cursor"]
+                    let ordered = ["SCAN replica", "SCAN replica USING INDEX replica_rank", "SCAN cursor"]
                     #expect(
                         ordered.contains(step) && text.contains("ORDER BY") && text.contains("LIMIT"),
                         "\(text)\n\(plan)")

@@ -110,7 +110,7 @@ import Testing
             await #expect(throws: StateCopier.Failure.different(.replica)) {
                 _ = try await StateCopier(from: source, to: target) { step in
                     guard case .compared(.principal, _) = step else { return }
-                    try sqlite(first) { try $0.execute(sql: "UPDATE replica SET seen = seen + 1") }
+                    try sqlite(first) { try $0.execute(sql: "UPDATE replica SET rank = rank + 1") }
                 }.run()
             }
             await target.close()

@@ -16,7 +16,7 @@ enum ImportTable {
         ["Deduplication"],
         ["Ledger"],
         ["WatermelonWire", "SyncMachines", "StateStore", "Backend", "GatewayConfig", "DemoBackend"],
-        ["Accounts", "StateProbes"],
+        ["Accounts", "StateProbes", "StateSQL"],
         ["SQLiteState", "PostgresState", "MemoryState"],
         ["Gateway"],
         ["GatewayServer"],
@@ -27,7 +27,7 @@ enum ImportTable {
     /// Targets that compute and nothing else: no I/O, no clock, no C, no Foundation, not even the system's C library.
     static let pure: Set = [
         "INI", "JSONBytes", "SyncModel", "WatermelonWire", "LineProjection", "Deduplication", "Ledger", "SyncMachines",
-        "StateStore",
+        "StateSQL", "StateStore",
     ]
 
     /// What comes with the toolchain.
@@ -51,6 +51,7 @@ enum ImportTable {
         "Ledger": ["Deduplication", "LineProjection", "SyncModel"],
         "SyncMachines": ["Deduplication", "JSONBytes", "Ledger", "LineProjection", "SyncModel"],
         "StateStore": ["SyncModel"],
+        "StateSQL": ["StateStore"],
 
         "Gzip": ["CZlib", "NIOCore"],
         "Threads": ["NIOConcurrencyHelpers"],
@@ -60,10 +61,13 @@ enum ImportTable {
         "Accounts": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "StateProbes": ["NIOConcurrencyHelpers", "StateStore"],
         "SQLiteState": [
-            "Accounts", "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateStore",
+            "Accounts", "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateSQL",
+            "StateStore",
             "SyncModel",
         ],
-        "PostgresState": ["Accounts", "Crypto", "Logging", "Postgres", "StateProbes", "StateStore", "SyncModel"],
+        "PostgresState": [
+            "Accounts", "Crypto", "Logging", "Postgres", "StateProbes", "StateSQL", "StateStore", "SyncModel",
+        ],
         "MemoryState": ["NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "Backend": [
             "Curl", "Gzip", "HTTPTypes", "JSONBytes", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel",
@@ -125,7 +129,7 @@ enum ImportTable {
         "StateStoreTests": [
             "Accounts", "GRDB", "GRDBSQLite", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres",
             "PostgresState",
-            "PostgresTesting", "SQLiteState", "StateProbes", "StateStore", "SyncModel",
+            "PostgresTesting", "SQLiteState", "StateProbes", "StateSQL", "StateStore", "SyncModel",
         ],
         "BackendTests": [
             "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "HTTPTypes", "JSONBytes", "Logging",

@@ -3,27 +3,24 @@
 
 import GRDB
 import GRDBSQLite
+import StateSQL
 import StateStore
 
-/// A value of a parameter or a column.
-enum SQLValue: Hashable {
-    case integer(Int64)
-    case bytes([UInt8])
-}
-
 /// The row that a statement is at; a damaged file causes an error, not a trap.
-struct SQLRow {
+struct SQLRow: RowColumns {
     fileprivate let statement: SQLiteStatement
 
-    /// Returns an integer.
-    func integer(_ column: CInt) throws(StateError) -> Int64 {
+    func integer(_ index: Int) throws(StateError) -> Int64 {
+        let column = CInt(index)
         guard sqlite3_column_type(statement, column) == SQLITE_INTEGER else { throw Self.damage }
         return sqlite3_column_int64(statement, column)
     }
 
-    /// Returns bytes.
-    func bytes(_ column: CInt) throws(StateError) -> [UInt8] {
-        guard sqlite3_column_type(statement, column) == SQLITE_BLOB else { throw Self.damage }
+    func optionalBytes(_ index: Int) throws(StateError) -> [UInt8]? {
+        let column = CInt(index)
+        let type = sqlite3_column_type(statement, column)
+        if type == SQLITE_NULL { return nil }
+        guard type == SQLITE_BLOB else { throw Self.damage }
         // First the address, then the size (https://www.sqlite.org/c3ref/column_blob.html).
         let address = sqlite3_column_blob(statement, column)
         return Array(UnsafeRawBufferPointer(start: address, count: Int(sqlite3_column_bytes(statement, column))))
@@ -37,39 +34,40 @@ struct SQLRow {
 extension Database {
     /// Runs a statement that returns no rows; returns the number of rows that it has changed.
     @discardableResult
-    func run(_ sql: String, values: [SQLValue]) throws -> Int {
-        try query(sql, values) { _ in }
+    func run(_ statement: RowStatement) throws -> Int {
+        try query(statement) { _ in }
         return Int(sqlite3_changes(sqliteConnection))
     }
 
     /// Runs a statement that returns no rows and has no values.
-    func step(_ sql: String) throws { try run(sql, values: []) }
+    func step(_ sql: String) throws { try run(RowStatement(sql)) }
 
     /// Returns the integer in the first column of the first row.
     func integer(_ sql: String) throws -> Int64? {
         var number: Int64?
-        try query(sql, []) { number = try number ?? $0.integer(0) }
+        try query(RowStatement(sql)) { number = try number ?? $0.integer(0) }
         return number
     }
 
     /// Passes on all rows of a query.
-    func query(_ sql: String, _ values: [SQLValue], forEachRow body: (SQLRow) throws -> Void) throws {
-        let statement = try cachedStatement(sql: sql).sqliteStatement
+    func query(_ statement: RowStatement, forEachRow body: (SQLRow) throws -> Void) throws {
+        let handle = try cachedStatement(sql: statement.sql).sqliteStatement
         // GRDB expects its statements as they are after a reset.
         defer {
-            sqlite3_reset(statement)
-            sqlite3_clear_bindings(statement)
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
         }
-        for (index, value) in zip(CInt(1)..., values) {
-            guard Self.bind(value, to: statement, at: index) == SQLITE_OK else { throw failure(SQLITE_RANGE, of: sql) }
+        for (index, value) in zip(CInt(1)..., statement.values) {
+            let code = Self.bind(value, to: handle, at: index)
+            guard code == SQLITE_OK else { throw failure(SQLITE_RANGE, of: statement.sql) }
         }
         while true {
-            switch sqlite3_step(statement) {
-            case SQLITE_ROW: try body(SQLRow(statement: statement))
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: try body(SQLRow(statement: handle))
             case SQLITE_DONE: return
             // Only the cancellation of a task interrupts a connection.
             case SQLITE_INTERRUPT: throw CancellationError()
-            case let code: throw failure(code, of: sql)
+            case let code: throw failure(code, of: statement.sql)
             }
         }
     }

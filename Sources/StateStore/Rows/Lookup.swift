@@ -10,9 +10,8 @@ package enum Lookup: Hashable, Sendable {
     /// The rows of one owner and kind whose keys begin with a prefix, in the order of their keys, beginning with the
     /// one after a key.
     case rows(RowKind, of: Int64, prefix: [UInt8], after: [UInt8]?, limit: Int)
-    /// The rows of one owner and kind with greater numbers, in the order of these; the greatest `limit` of them if
-    /// `newest`.
-    case numbered(RowKind, of: Int64, after: Int64, limit: Int, newest: Bool)
+    /// The rows of one owner and kind with greater numbers, in the order of these.
+    case numbered(RowKind, of: Int64, after: Int64, limit: Int, descending: Bool)
     /// The rows of a kind and all owners, by number or rank, beginning with the one after a row.
     case all(RowKind, by: Order, after: Mark?, limit: Int, descending: Bool)
     /// The rows of a kind and all owners with a number.

@@ -56,3 +56,16 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
     /// A chunk of a ledger; chunks have numbers and are no rows.
     case chunk = 22
 }
+
+extension RowKind {
+    /// The table of its rows.
+    package var table: ByteTableName {
+        switch self {
+        case .principal: .principal
+        case .replica: .replica
+        case .cursor: .cursor
+        case .chunk: .chunk
+        default: .entry
+        }
+    }
+}

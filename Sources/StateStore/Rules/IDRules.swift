@@ -45,7 +45,8 @@ package enum IDRules {
     ) throws -> [StoredIDMapping] {
         guard let head = try account.head(), head.idSequence > sequence else { return [] }
         return try account.rows(
-            .numbered(.mapping, of: account.owner, after: sequence, limit: min(max(0, limit), 10_000), newest: false)
+            .numbered(
+                .mapping, of: account.owner, after: sequence, limit: min(max(0, limit), 10_000), descending: false)
         ).map(stored)
     }
 

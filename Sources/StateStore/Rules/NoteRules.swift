@@ -81,8 +81,8 @@ package enum NoteRules {
     ) throws -> [PushNote] {
         guard let head = try account.head(), head.notes > 0, head.noteSequence > sequence else { return [] }
         let rows = try account.rows(
-            .numbered(.note, of: account.owner, after: sequence, limit: max(0, limit), newest: true))
-        return try rows.compactMap { row in
+            .numbered(.note, of: account.owner, after: sequence, limit: max(0, limit), descending: true))
+        return try rows.reversed().compactMap { row in
             let stored = try Note(decoding: row.bytes)
             guard stored.madeAt >= time else { return nil }
             var note = stored.note(of: PushedRecordKey(keyBytes: row.key.key[...]))
@@ -102,7 +102,7 @@ package enum NoteRules {
         let surplus = head.notes - max(0, account.setting.limits.notesPerPrincipal)
         guard surplus > 0 else { return false }
         let count = min(surplus, account.setting.limits.collectBatch)
-        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: count, newest: false))
+        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: count, descending: false))
         try delete(rows, in: &account)
         account.needNotBeDurable()
         return surplus > count
@@ -114,7 +114,7 @@ package enum NoteRules {
         guard let head = try account.head(), head.noteSequence > sequence else { return nil }
         let limit = account.setting.limits.collectBatch
         let rows = try account.rows(
-            .numbered(.note, of: account.owner, after: sequence, limit: limit, newest: false))
+            .numbered(.note, of: account.owner, after: sequence, limit: limit, descending: false))
         try delete(rows.filter { try Note(decoding: $0.bytes).isFresh }, in: &account)
         account.needNotBeDurable()
         return rows.count < limit ? nil : rows.last?.number
@@ -134,7 +134,7 @@ package enum NoteRules {
         guard let head = try account.head(), head.notes > 0 else { return 0 }
         let seen = try replicas.compactMap { try leastNoted($0, in: &account) }.min() ?? .max
         // Notes grow old in the order of their sequences.
-        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, newest: false))
+        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, descending: false))
         let gone = try rows.prefix { row in
             let note = try Note(decoding: row.bytes)
             return note.madeAt < retention.seenBefore || (note.sequence <= seen && note.madeAt < retention.undoBefore)

@@ -25,7 +25,7 @@ import Testing
             return (
                 seen.count { $0.hasPrefix("BEGIN IMMEDIATE") },
                 // Each use of a session is noted in its row, at most once a day; an acceptance, once an hour.
-                seen.count { $0.hasPrefix("INSERT INTO entry") && $0.contains("VALUES (?1, 21,") }
+                seen.count { $0.hasPrefix("INSERT INTO entry") && $0.contains("VALUES ($1, 21,") }
             )
         }
     }

@@ -43,11 +43,11 @@ struct StateDump: Equatable, CustomStringConvertible {
     }
 
     private static let tables = [
-        "SELECT 1 AS kind, id AS owner, x'' AS key, 0 AS number, data FROM principal",
-        "SELECT 2 AS kind, owner, x'' AS key, id AS number, data FROM replica",
-        "SELECT 3 AS kind, owner, x'' AS key, cursor AS number, x'' AS data FROM cursor",
+        "SELECT 1 AS kind, owner, x'' AS key, 0 AS number, data FROM principal",
+        "SELECT 2 AS kind, owner, x'' AS key, number, data FROM replica",
+        "SELECT 3 AS kind, owner, x'' AS key, number, x'' AS data FROM cursor",
         "SELECT kind, owner, key, number, data FROM entry",
-        "SELECT 22 AS kind, 0 AS owner, x'' AS key, id AS number, data FROM chunk",
+        "SELECT 22 AS kind, 0 AS owner, x'' AS key, number, data FROM chunk",
     ]
 
     private mutating func add(_ row: ByteRow, tips: Bool) throws {
@@ -102,13 +102,13 @@ struct StateDump: Equatable, CustomStringConvertible {
         let queue = try DatabaseQueue(path: path)
         try queue.write { db in
             try db.execute(sql: "UPDATE chunk SET data = zeroblob(length(data))")
-            for row in try Row.fetchAll(db, sql: "SELECT id, data FROM replica") {
+            for row in try Row.fetchAll(db, sql: "SELECT number, data FROM replica") {
                 var head = try ReplicaHead(decoding: [UInt8](row["data"] as Data))
                 head.ledger.base?.damage(table)
                 for index in head.cursors.indices { head.cursors[index].delta?.damage(table) }
                 try db.execute(
-                    sql: "UPDATE replica SET data = ? WHERE id = ?",
-                    arguments: [Data(try head.encoded()), row["id"] as Int64])
+                    sql: "UPDATE replica SET data = ? WHERE number = ?",
+                    arguments: [Data(try head.encoded()), row["number"] as Int64])
             }
         }
         try queue.close()
