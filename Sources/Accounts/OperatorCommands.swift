@@ -81,20 +81,27 @@ package struct OperatorCommands: Sendable {
     /// - Returns: The numbers of the entries that exist.
     package func scheduleRetries(_ ids: [Int64]?, of principal: Principal?, at now: Instant) async throws -> [Int64] {
         if let principal { _ = try key(principal.rawValue, "principal") }
-        if let principal, try await index.principals(behind: principal)?.isEmpty != false { return [] }
-        var wanted = ids ?? []
-        if ids == nil {
-            var page: [Int64]
-            repeat {
-                page = try await accounts.inspection.quarantinedPushes(
-                    of: principal, after: wanted.last ?? 0, limit: .max
-                ).map(\.id)
-                wanted += page
-            } while !page.isEmpty
-        }
+        let scopes = try await index.principals(behind: principal)
+        if scopes?.isEmpty == true { return [] }
+        let wanted = if let ids { ids } else { try await pushes(of: scopes) }
         return try await changePushes(wanted) { record, id, account in
             try QuarantineRules.schedule(record, number: id, at: now, in: &account)
             return true
+        }
+    }
+
+    /// Returns the numbers of the quarantined pushes of principals, or of all.
+    private func pushes(of principals: [Principal]?) async throws -> [Int64] {
+        if let principals {
+            return try await store.load(principals.map { .all(.push, of: $0.owner) }).joined().map(\.number).sorted()
+        }
+        let limit = accounts.setting.limits.collectBatch
+        var numbers: [Int64] = []
+        while true {
+            let mark = Lookup.Mark(numbers.last ?? 0, tie: .max)
+            let rows = try await store.load([.all(.push, by: .number, after: mark, limit: limit, descending: false)])[0]
+            numbers += rows.map(\.number)
+            if rows.count < limit { return numbers }
         }
     }
 

@@ -55,9 +55,9 @@ struct StateCollector: Sendable {
             left -= page.count
             next = page.next ?? .min
             if page.next == nil { ends += 1 }
+            try await set([.collectedTo: next])
             if left > 0, page.count == Self.stride { try await pause() }
         }
-        try await set([.collectedTo: next])
     }
 
     private func meta(_ keys: [MetaKey]) async throws -> [Int64?] {

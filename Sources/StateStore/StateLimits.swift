@@ -41,7 +41,8 @@ package struct StateLimits: Hashable, Sendable {
     /// The least age of "accepted at", in milliseconds, at which it is written again: it keeps a session whose pulls
     /// bring nothing, and each time costs a durable transaction.
     package var acceptedInterval: Int64 = 3_600_000
-    /// The most rows that one transaction of a collection deletes, so that it never delays a pull for long.
+    /// The most rows that one transaction of a collection deletes, so that it never delays a pull for long, or that a
+    /// command lists at a time.
     package var collectBatch = 500
     /// The number of principals that a collection looks through, or a share of all of them if that is more.
     package var collectPrincipals = 2_000

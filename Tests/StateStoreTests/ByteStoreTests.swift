@@ -28,7 +28,10 @@ import Testing
     @Test(.eachByteStore, arguments: 0..<seeds)
     func `whatever is changed, every store answers as the dictionary does`(seed: Int) async throws {
         var trial = ByteStoreTrial(bytes, seed: UInt64(seed))
-        for _ in 0..<400 { try await trial.step() }
+        for step in 0..<400 {
+            try await trial.step()
+            if step.isMultiple(of: 10) { try await trial.comparePages() }
+        }
         #expect(trial.refusals > 10 && trial.refusals < 200)
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// Makes the same random changes in the dictionary and in another store of bytes, and compares what they answer.
 struct ByteStoreTrial {
     private static let owners: [Int64] = [.min, -1, 0, 7, .max]
-    private static let kinds: [RowKind] = [.note, .mapping, .journal, .push, .trouble, .owed, .meta]
+    private static let kinds: [RowKind] = [.note, .mapping, .journal, .push, .trouble, .loose, .owed, .meta]
 
     private let reference = MemoryBytes()
     /// The store that is tried; one that has a copy of its rows may take its place.
@@ -36,21 +36,21 @@ struct ByteStoreTrial {
         let owner = try pick(Self.owners)
         switch number(0...9) {
         case 0...1: return RowKey(.principal, of: owner)
-        // The number of a replica or a cursor tells its owner.
-        case 2...4:
-            return RowKey(
-                .replica, of: owner, number: number(1...4) * 10 + Int64(Self.owners.firstIndex(of: owner) ?? 0))
+        case 2...4: return numbered(.replica, of: owner)
         default: return RowKey(try pick(Self.kinds), of: owner, bytes(upTo: 3))
         }
     }
 
+    /// The key of a replica or a cursor, whose number tells its owner.
+    private mutating func numbered(_ kind: RowKind, of owner: Int64) -> RowKey {
+        RowKey(kind, of: owner, number: number(1...4) * 10 + Int64(Self.owners.firstIndex(of: owner) ?? 0))
+    }
+
     private mutating func row(_ key: RowKey) throws -> ByteRow {
         version += 1
-        let isReplica = key.kind == .replica
-        return ByteRow(
-            key: key, version: version,
-            number: isReplica ? Int64(keyBytes: key.key) : key.kind == .principal ? 0 : number(0...5),
-            rank: number(0...5), bytes: bytes(upTo: 40))
+        // No two rows of a kind have the same number, so that each order is one only.
+        let number = key.kind == .replica ? Int64(keyBytes: key.key) : key.kind == .principal ? 0 : version
+        return ByteRow(key: key, version: version, number: number, rank: self.number(0...5), bytes: bytes(upTo: 40))
     }
 
     private mutating func changes() async throws -> RowChanges {
@@ -64,7 +64,7 @@ struct ByteStoreTrial {
             if number(0...4) > 0 { changes.rows[key] = number(0...5) == 0 ? .some(nil) : try row(key) }
         }
         if number(0...3) == 0 {
-            let cursor = RowKey(.cursor, of: try pick(Self.owners), number: number(1...30))
+            let cursor = numbered(.cursor, of: try pick(Self.owners))
             changes.added = [ByteRow(key: cursor, number: Int64(keyBytes: cursor.key), rank: number(1...44))]
         }
         if number(0...3) == 0 {
@@ -80,13 +80,16 @@ struct ByteStoreTrial {
         return changes
     }
 
+    private mutating func mark(upTo greatest: Int64) -> Lookup.Mark? {
+        number(0...1) == 0 ? nil : Lookup.Mark(number(0...greatest), tie: number(0...5))
+    }
+
     private mutating func lookup() throws -> Lookup {
         let (owner, kind, limit) = (try pick(Self.owners), try pick(Self.kinds), Int(number(1...6)))
         let isDescending = number(0...1) == 0
-        let mark = number(0...1) == 0 ? nil : Lookup.Mark(number(0...5), tie: number(0...5))
-        switch number(0...9) {
+        switch number(0...13) {
         case 0: return .row(try key())
-        case 1: return .replica(namedBy: RowKey(.cursor, of: owner, number: number(1...30)))
+        case 1: return .replica(namedBy: numbered(.cursor, of: owner))
         case 2:
             return .rows(
                 kind, of: owner, prefix: bytes(upTo: 2), after: number(0...1) == 0 ? nil : bytes(upTo: 3), limit: limit)
@@ -94,9 +97,18 @@ struct ByteStoreTrial {
         case 4: return .all(.replica, of: owner)
         case 5: return .count(kind, of: owner, prefix: bytes(upTo: 1))
         case 6:
-            return .all(.replica, by: try pick([.number, .rank]), after: mark, limit: limit, descending: isDescending)
+            let order = try pick([Lookup.Order.number, .rank])
+            return .all(.replica, by: order, after: mark(upTo: 5), limit: limit, descending: isDescending)
         case 7: return .named(.replica, number(1...44))
         case 8: return .principals(min(owner, 7)...max(owner, 7), limit: limit)
+        case 9:
+            let kind = try pick([RowKind.note, .mapping])
+            return .numbered(kind, of: owner, after: number(0...version), limit: limit, descending: isDescending)
+        case 10:
+            let kind = try pick([RowKind.journal, .push, .trouble, .loose])
+            return .all(kind, by: .number, after: mark(upTo: version), limit: limit, descending: isDescending)
+        case 11: return .named(try pick([.journal, .push]), number(0...version))
+        case 12: return .newestCursor
         default: return .row(try pick([MetaKey.replicas.row, MetaKey.newestCursor.row]))
         }
     }
@@ -117,5 +129,24 @@ struct ByteStoreTrial {
         let (bytes, otherBytes) = (try await reference.chunks(chunks), try await other.chunks(chunks))
         try #require(otherBytes == bytes)
         operations += 1 + lookups.count
+    }
+
+    /// Compares a page of each table.
+    mutating func comparePages() async throws {
+        for table in ByteTableName.allCases {
+            let owner = try pick(Self.owners)
+            let key =
+                switch table {
+                case .principal: RowKey(.principal, of: owner)
+                case .replica: numbered(.replica, of: owner)
+                case .cursor: numbered(.cursor, of: owner)
+                case .entry: RowKey(try pick(Self.kinds), of: owner, bytes(upTo: 3))
+                case .chunk: RowKey(.chunk, of: 0, number: number(0...version))
+                }
+            let (after, limit) = (number(0...2) == 0 ? nil : key, Int(number(1...20)))
+            let expected = try await reference.page(of: table, after: after, limit: limit)
+            let found = try await other.page(of: table, after: after, limit: limit)
+            try #require(found == expected, "\(table) after \(String(describing: after))")
+        }
     }
 }

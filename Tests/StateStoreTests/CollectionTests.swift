@@ -3,6 +3,7 @@
 
 import Accounts
 import GRDB
+import NIOConcurrencyHelpers
 import StateStore
 import SyncModel
 import Testing
@@ -58,6 +59,56 @@ import Testing
         for _ in 0..<16 { counts.append(try await store.collect(supersededBefore: now).cursors) }
         // Of thirty principals a share is two.
         #expect(counts.reduce(0, +) == 30 && counts.allSatisfy { $0 <= 2 })
+    }
+
+    @Test func `a collection of many principals pauses after each hundred of them, and ends`() async throws {
+        let store = Accounts()
+        for value in Int64(1)...250 {
+            try await store.begin(row(value, of: Principal(rawValue: "a\(1_000 + value)"), replica: value))
+        }
+        let pauses = NIOLockedValueBox(0)
+        for round in 1...2 {
+            _ = try await store.collect(Retention(now: now, seenBefore: 0)) { pauses.withLockedValue { $0 += 1 } }
+            #expect(pauses.withLockedValue { $0 } == 2 * round)
+        }
+    }
+
+    @Test func `one damaged row keeps its principal from being collected, and no other`() async throws {
+        try await withStateFile { path in
+            try await withSQLite(path) { store in
+                for (owner, value) in [(alice, Int64(1)), (bob, 11)] {
+                    try await store.begin(row(value, of: owner, replica: value))
+                    try await store.proceed(row(value + 1, of: owner, replica: value, parent: value))
+                    try await store.change(owner) { try ReplicaRules.confirm(cursor(value + 1), at: now, in: &$0) }
+                }
+            }
+            try sqlite(path) { db in
+                try db.execute(
+                    sql: "UPDATE entry SET data = x'0102' WHERE kind = ? AND owner = ?",
+                    arguments: [RowKind.session.rawValue, alice.owner])
+            }
+            try await withSQLite(path) { store in
+                let collected = try await store.collect(supersededBefore: now)
+                #expect(collected.cursors == 1)
+                #expect(try await store.context(11, of: bob).row == nil)
+            }
+        }
+    }
+
+    @Test func `an erased user takes damaged heads along`() async throws {
+        try await withStateFile { path in
+            try await withSQLite(path) { store in
+                try await store.begin(row(1))
+                try await store.begin(row(2, replica: 2))
+            }
+            try sqlite(path) { try $0.execute(sql: "UPDATE replica SET data = x'0102' WHERE number = 1") }
+            try await withSQLite(path) { store in
+                let erased = try await store.commands.erase(alice)
+                #expect(erased["replica"] == 2)
+                let left = try await store.store.load([.row(MetaKey.replicas.row), .all(.replica, of: alice.owner)])
+                #expect(left[0].first?.number == 0 && left[1].isEmpty)
+            }
+        }
     }
 
     @Test func `a damaged head is forgotten in its turn, and does not keep the others`() async throws {

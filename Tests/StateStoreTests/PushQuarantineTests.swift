@@ -130,6 +130,14 @@ import Testing
             try await store.check(thoroughly: true)
         }
     }
+
+    @Test(.eachStore(.with { $0.collectBatch = 3 }))
+    func `all entries are scheduled, however many they are`() async throws {
+        let numbers = try await store.quarantine((1...7).map { Self.push("\($0)") })
+        _ = try await store.quarantine([Self.push("z")], of: bob)
+        #expect(try await store.mark(nil).count == 8)
+        #expect(try await store.scheduled().map(\.id) == numbers)
+    }
 }
 
 extension Accounts {

@@ -132,7 +132,9 @@ package enum CollectionRules {
     package static func erase(in account: inout Account) throws -> [RowKind: Int] {
         guard let head = try account.head() else { return [:] }
         let replicas = try account.allReplicas()
-        var counts: [RowKind: Int] = [.principal: 1, .replica: replicas.count]
+        // With those of damaged heads, which are no replicas.
+        let heads = try account.rows(.all(.replica, of: account.owner))
+        var counts: [RowKind: Int] = [.principal: 1, .replica: heads.count]
         let older = try account.deleteOlder(.all(.older, of: account.owner))
         for cursor in replicas.flatMap(\.cursors) {
             account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
@@ -146,8 +148,7 @@ package enum CollectionRules {
             // Their bodies are too large to be read only to be deleted.
             for row in rows { account.delete(RowKey(.pushBody, of: account.owner, number: row.number)) }
         }
-        // Those of damaged heads, which are no replicas.
-        for row in try account.rows(.all(.replica, of: account.owner)) { account.delete(row.key) }
+        for row in heads { account.delete(row.key) }
         let loose = try account.rows(.loose).flatMap { try [Int64](decoding: $0.bytes) }
         let layers = replicas.flatMap(\.layers) + older.flatMap(\.layers)
         let chunks = try account.numbers(in: layers.flatMap(\.chunks)) + loose
@@ -155,7 +156,7 @@ package enum CollectionRules {
         counts[.chunk] = chunks.count
         for row in try account.rows(.loose) { account.delete(row.key) }
         for replica in replicas { try account.removeHead(of: replica.id) }
-        account.increment(.replicas, by: Int64(-replicas.count))
+        account.increment(.replicas, by: Int64(-heads.count))
         let newest = (replicas.compactMap(\.newest) + [head.newestGone].compactMap { $0 }).max()
         if let newest { account.raise(.newestCursor, to: newest.rawValue) }
         try account.removeHead()
