@@ -25,7 +25,8 @@ import Testing
             #expect(try await gateway.get("/users/me", token: "ada-token").status == 200)
             #expect(try await gateway.get("/metrics").status == 404, "the backend's, not the gateway's")
 
-            let after = try await metrics()
+            let after = try await Self.samples(
+                with: #"rind_requests_total{kind="proxy",status="4xx"}"#, metrics)
             for (series, value) in [
                 #"rind_syncs_total{kind="pull",mode="first",result="ok",code=""}"#: 1.0,
                 #"rind_syncs_total{kind="pull",mode="idle",result="ok",code=""}"#: 1,
@@ -65,9 +66,9 @@ import Testing
             }
             #expect(try await push("a") == 200)
             #expect(try await push("b") == 409)
-            let values = try await metrics()
-            #expect(values[#"rind_conflicts_total{table="tags"}"#] == 1)
             let refused = #"rind_syncs_total{kind="push",mode="push",result="refused",code="push.conflict"}"#
+            let values = try await Self.samples(with: refused, metrics)
+            #expect(values[#"rind_conflicts_total{table="tags"}"#] == 1)
             #expect(values[refused] == 1)
         }
     }
@@ -91,9 +92,9 @@ import Testing
                 let pushed = try await gateway.post("/sync?last_pulled_at=\(cursor)", push, token: "ada-token")
                 #expect(pushed.status == 502)
                 backend.clearFaults()
-                let lost = try await metrics()
-                #expect(lost["rind_push_results_missing_total"] ?? 0 >= 1)
                 let unknown = #"rind_syncs_total{kind="push",mode="",result="failed",code="push.unknown_outcome"}"#
+                let lost = try await Self.samples(with: unknown, metrics)
+                #expect(lost["rind_push_results_missing_total"] ?? 0 >= 1)
                 #expect(lost[unknown] == 1)
 
                 // The rows go without a line, and the reset shows it.
@@ -102,7 +103,8 @@ import Testing
                 try await backend.setPendingReset(true, token: "ada-token")
                 let again = try await gateway.get("/sync?last_pulled_at=\(cursor)", token: "ada-token")
                 #expect(again.status == 200)
-                #expect(try await metrics()["rind_absent_deletions_total"] == 2)
+                let absent = "rind_absent_deletions_total"
+                #expect(try await Self.samples(with: absent, metrics)[absent] == 2)
             }
         }
     }
@@ -118,6 +120,19 @@ import Testing
                 try await body(served) { try Self.samples(of: try await operated.get("/metrics").body) }
             }
         }
+    }
+
+    /// Waits until a series counts something: a request is counted when its answer has gone, and may be while the
+    /// metrics are read.
+    private static func samples(
+        with series: String, _ metrics: () async throws -> [String: Double]
+    ) async throws -> [String: Double] {
+        var tries = 0
+        while try await metrics()[series] ?? 0 == 0, tries < 1_000 {
+            tries += 1
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return try await metrics()
     }
 
     /// Reads Prometheus' text format, and checks that each sample belongs to the family above it.
