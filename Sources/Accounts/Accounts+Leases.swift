@@ -20,7 +20,7 @@ extension Accounts {
         let rule = { (account: inout Account) in
             try ContextRule.context(of: &account, session: session, presented: presented, pushing: request.records)
         }
-        guard needsLeases else {
+        guard let leases else {
             let lease = Lease(principal: principal, holder: request.holder, fence: 0)
             return (try await read(principal, rule), .taken(lease, from: nil, distrust: 0))
         }
@@ -28,13 +28,13 @@ extension Accounts {
         let context = try await look(
             principal,
             loading: { lookups in
-                let (answer, rows) = try await self.store.take(request, of: principal, loading: lookups)
+                let (answer, rows) = try await leases.take(request, of: principal, loading: lookups)
                 taken = answer
                 return rows
             }, rule)
         guard let taken else { throw StateError.failed("a context was read without a lease") }
         guard case .taken(let lease, .some, _) = taken else { return (context, taken) }
-        try await RunningLease.$current.withValue(RunningLease(lease)) {
+        try await Lease.$current.withValue(lease) {
             try await change(principal) { SessionRules.forgetPositions(in: &$0) }
         }
         return (try await read(principal, rule), taken)
@@ -44,13 +44,9 @@ extension Accounts {
     ///
     /// - Throws: ``StateError/leaseLost`` if it was given back or has passed to another holder.
     package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {
-        guard needsLeases else { return }
-        try await store.renew(lease, for: milliseconds, at: now)
+        try await leases?.renew(lease, for: milliseconds, at: now)
     }
 
     /// Gives a lease back; one that is not held is not an error.
-    package func giveBack(_ lease: Lease) async throws {
-        guard needsLeases else { return }
-        try await store.giveBack(lease)
-    }
+    package func giveBack(_ lease: Lease) async throws { try await leases?.giveBack(lease) }
 }

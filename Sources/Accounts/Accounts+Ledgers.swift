@@ -13,7 +13,7 @@ extension Accounts {
     ///
     /// The layer is durable only with that commit, not when the method returns.
     package func stageLayer(at now: Instant) async throws -> LayerID {
-        let layer = LayerID(rawValue: setting.numbers.next(at: now))
+        let layer = LayerID(rawValue: setting.number(now))
         try await stage([], at: RowKey(.staged, of: 0, number: layer.rawValue), now.milliseconds)
         return layer
     }
@@ -24,12 +24,12 @@ extension Accounts {
     ///
     /// - Throws: ``StateError/ledgerChanged`` if the layer no longer exists: start the pull again.
     package func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws {
-        let first = try await store.load([.row(RowKey(.staged, of: 0, number: layer.rawValue))])[0].first
+        let first = try await store.rows(.row(RowKey(.staged, of: 0, number: layer.rawValue))).first
         guard let first else { throw StateError.ledgerChanged }
         var (contents, staged): ([Int64: [UInt8]], [ChunkHead]) = ([:], [])
         for chunk in chunks {
             guard chunk.bytes.count <= limits.chunkBytes else { throw StateError.tooLarge("ledger chunk") }
-            let number = setting.numbers.next(at: Instant(milliseconds: first.number))
+            let number = setting.number(Instant(milliseconds: first.number))
             staged.append(
                 ChunkHead(
                     table: try key(chunk.table, "table"), first: chunk.first, entries: chunk.entries, number: number,

@@ -7,20 +7,22 @@ package import SyncModel
 extension Accounts {
     /// Opens the state of a store; closes the store if it is the target of an unfinished copy.
     package static func open(
-        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits, epoch: Int64 = 0, needsLeases: Bool = false
+        _ bytes: any ByteStore, limits: StateLimits, epoch: Int64 = 0, leases: (any LeaseKeeping)? = nil
     ) async throws -> Accounts {
         do {
             let rows = try await bytes.load([.row(MetaKey.cursorLead.row), .row(MetaKey.copying.row)])
             guard rows[1].isEmpty else { throw StateError.copying(path: bytes.location) }
             let setting = AccountSetting(
-                limits: limits, cursorLead: rows[0].first?.number ?? 0, epoch: epoch, numbers: TimedNumbers())
-            return Accounts(bytes, setting: setting, needsLeases: needsLeases)
+                limits: limits, cursorLead: rows[0].first?.number ?? 0, epoch: epoch, number: TimedNumbers().next)
+            return Accounts(bytes, setting: setting, leases: leases)
         } catch {
             await bytes.close()
             throw error
         }
     }
 
+    /// True if other gateways may use the state at the same time, so that syncs need leases.
+    package var needsLeases: Bool { leases != nil }
     /// The limits on what is kept and how often it is written.
     package var limits: StateLimits { setting.limits }
     /// The lead of cursors over the clock in milliseconds: 0 unless the operator has accepted a clock that was behind
@@ -28,6 +30,17 @@ extension Accounts {
     package var cursorLead: Int64 { setting.cursorLead }
     /// The location of the state without secrets, for the operator.
     package var location: String { store.location }
+
+    /// Returns the number of the whole state under a key; nil if there is none.
+    func number(_ key: MetaKey) async throws -> Int64? { try await store.rows(.row(key.row)).first?.number }
+
+    /// Changes a row of the whole state that has versions; returns false if it is another one than the one given.
+    func replace(_ row: ByteRow?, at key: RowKey, with value: some Coded) async throws -> Bool {
+        var changes = RowChanges()
+        changes.expected[key] = row?.version ?? 0
+        changes.rows[key] = ByteRow(key: key, version: versions.next(), bytes: try value.encoded())
+        return try await isMade(changes)
+    }
 
     /// Returns the greatest cursor ever handed out to any principal; the clock, with ``cursorLead``, must be past it
     /// (finding 10).
@@ -37,9 +50,7 @@ extension Accounts {
     }
 
     /// Returns the mark of the identity key under which the state was written; nil if none was set yet.
-    package func keyMark() async throws -> Int64? {
-        try await store.load([.row(MetaKey.identityKey.row)])[0].first?.number
-    }
+    package func keyMark() async throws -> Int64? { try await number(.identityKey) }
 
     /// Sets the mark of the identity key; one that is there stays unless it is replaced.
     package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
@@ -60,14 +71,10 @@ extension Accounts {
         try await StateCollector(accounts: self, pause: pause).collect(retention)
     }
 
-    /// Checks that the state can be read and written, in a transaction for each; thoroughly, that every page can, which
-    /// takes seconds per gigabyte.
+    /// Checks the store, as ``ByteStore/check(thoroughly:)`` does.
     package func check(thoroughly: Bool) async throws { try await store.check(thoroughly: thoroughly) }
 
-    /// Checks that the state can be written now, by writing to it: at most once a second, and never twice at the same
-    /// time.
-    ///
-    /// - Throws: ``StateError``: ``StateError/slow`` if the limit has passed.
+    /// Checks that the state can be written now, as ``ByteStore/checkWriting(within:)`` does.
     package func checkWriting(within limit: Duration) async throws { try await store.checkWriting(within: limit) }
 
     /// Stores what was deferred, finishes running calls and releases the state; every later call throws

@@ -21,9 +21,9 @@ package final class Accounts: Sendable {
     private static let maximumLoads = 10_000
 
     /// The store.
-    package let store: any ByteStore & LeaseKeeping
-    /// True if other gateways may use the state at the same time, so that syncs need leases.
-    package let needsLeases: Bool
+    package let store: any ByteStore
+    /// Keeps the leases; nil if one gateway alone uses the state.
+    let leases: (any LeaseKeeping)?
     /// Finds principals by what belongs to them.
     let index: PrincipalIndex
     /// A number that no other process has.
@@ -34,16 +34,16 @@ package final class Accounts: Sendable {
     private let cache = AccountCache(limit: 64 << 20)
     /// The chunks of ledgers.
     let chunks: ChunkCache
-    private let versions: VersionSource
+    let versions: VersionSource
     private let deferred = DeferredTable()
 
-    /// Creates the accounts of a store.
+    /// Creates the accounts of a store; with `leases` if other gateways may use it at the same time.
     package init(
-        _ store: any ByteStore & LeaseKeeping, setting: AccountSetting, versions: VersionSource = VersionSource(),
-        needsLeases: Bool = false
+        _ store: any ByteStore, setting: AccountSetting, versions: VersionSource = VersionSource(),
+        leases: (any LeaseKeeping)? = nil
     ) {
         self.store = store
-        self.needsLeases = needsLeases
+        self.leases = leases
         index = PrincipalIndex(store: store)
         self.setting = setting
         self.versions = versions
@@ -77,7 +77,7 @@ package final class Accounts: Sendable {
         let owner = principal.owner
         let (known, moment) = cache.view(of: owner, foreign: foreign)
         // Where other gateways write, what is kept is as new as the lease, with which it was read.
-        let isCurrent = load == nil && (foreign != nil || RunningLease.current != nil)
+        let isCurrent = load == nil && (foreign != nil || Lease.current != nil)
         var (view, loads) = (isCurrent ? known ?? AccountView() : AccountView(), 0)
         let outcome = try await run(rule, of: principal, from: &view, loads: &loads, loading: load).outcome
         if loads > 0 { cache.keep(view, of: owner, since: moment) }
@@ -107,16 +107,13 @@ package final class Accounts: Sendable {
             }
             let result = try outcome.get()
             var finished = try account.finish(version: versions.next)
-            let running = RunningLease.current
-            finished.changes.lease = running?.lease
-            finished.changes.givesLeaseBack = running?.isGivenBack ?? false
+            finished.changes.lease = Lease.current
             guard !finished.changes.isEmpty else {
                 if loads > 0, keeps { cache.keep(view, of: owner, since: moment) }
                 note(finished, of: account)
                 return result
             }
-            let owned = OwnedChanges(owner: owner, changes: finished.changes)
-            switch try await commit(owned, leaving: keeps ? finished.view : nil, since: moment) {
+            switch try await commit(finished.changes, of: owner, leaving: keeps ? finished.view : nil, since: moment) {
             case .made:
                 note(finished, of: account)
                 chunks.take(finished.changes)
@@ -178,16 +175,17 @@ package final class Accounts: Sendable {
     }
 
     private func commit(
-        _ changes: OwnedChanges, leaving view: AccountView? = nil, since moment: AccountCache.Moment? = nil
+        _ changes: RowChanges, of owner: Int64, leaving view: AccountView? = nil,
+        since moment: AccountCache.Moment? = nil
     ) async throws -> CommitOutcome {
         do {
             return try await queue.commit(changes) { [cache] outcome in
-                guard let view, let moment, outcome == .made else { return cache.drop(changes.owner) }
-                cache.keep(view, of: changes.owner, since: moment)
+                guard let view, let moment, outcome == .made else { return cache.drop(owner) }
+                cache.keep(view, of: owner, since: moment)
             }
         } catch {
             // Whether it was made is unknown.
-            cache.drop(changes.owner)
+            cache.drop(owner)
             throw error
         }
     }
@@ -245,11 +243,8 @@ package final class Accounts: Sendable {
 
     /// Commits changes that belong to no principal; returns false if something else was there than they expected.
     func isMade(_ changes: RowChanges) async throws -> Bool {
-        try await commit(OwnedChanges(owner: 0, changes: changes)) == .made
+        try await commit(changes, of: 0) == .made
     }
-
-    /// Returns a version that no other row has.
-    func nextVersion() -> Int64 { versions.next() }
 
     /// Forgets what is kept of all principals, after a change of what holds for all of them.
     func forgetAll() { cache.dropAll() }

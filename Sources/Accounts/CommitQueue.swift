@@ -16,7 +16,7 @@ final class CommitQueue: Sendable {
     /// Hears of an outcome before anybody else does, in the order of the commits.
     typealias Observer = @Sendable (CommitOutcome) -> Void
 
-    private typealias Waiter = (changes: OwnedChanges, observer: Observer, turn: CheckedContinuation<Turn, Never>)
+    private typealias Waiter = (changes: RowChanges, observer: Observer, turn: CheckedContinuation<Turn, Never>)
 
     private struct State {
         var waiting: [Waiter] = []
@@ -29,7 +29,7 @@ final class CommitQueue: Sendable {
     init(_ store: any ByteStore) { self.store = store }
 
     /// Commits changes; goes on even if the task is cancelled.
-    func commit(_ changes: OwnedChanges, observer: @escaping Observer) async throws -> CommitOutcome {
+    func commit(_ changes: RowChanges, observer: @escaping Observer) async throws -> CommitOutcome {
         guard store.commitsInGroups else {
             let outcome = try await store.commit([changes])[0]
             observer(outcome)

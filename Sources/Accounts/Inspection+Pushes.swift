@@ -36,18 +36,20 @@ extension Inspection {
     private func rows(
         _ kind: RowKind, of principal: Principal?, after: Int64, _ limit: Int
     ) async throws -> [(ByteRow, Principal)] {
-        var rows: [ByteRow]
-        if let wanted = try await index.principals(behind: principal) {
-            rows = try await store.load(wanted.map { .all(kind, of: $0.owner) }).flatMap(\.self)
-                .filter { $0.number > after }.sorted { $0.number < $1.number }
-        } else {
-            let mark = Lookup.Mark(after, tie: .max)
-            rows = try await store.load([.all(kind, by: .number, after: mark, limit: page(limit), descending: false)])[
-                0]
-        }
-        rows = Array(rows.prefix(page(limit)))
+        let rows = try await rows(kind, of: principal, after: after, limit: limit)
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         return rows.compactMap { row in names[row.key.owner].map { (row, $0) } }
+    }
+
+    /// Returns the rows of a kind by their numbers, all or one principal's, at most 10,000.
+    func rows(
+        _ kind: RowKind, of principal: Principal?, after: Int64, limit: Int
+    ) async throws -> ArraySlice<ByteRow> {
+        guard let wanted = try await index.principals(behind: principal) else {
+            return try await store.rows(.all(kind, after: after, limit: page(limit))).prefix(page(limit))
+        }
+        return try await store.load(wanted.map { .all(kind, of: $0.owner) }).joined()
+            .filter { $0.number > after }.sorted { $0.number < $1.number }.prefix(page(limit))
     }
 
     /// Returns the lines in quarantine, the most recent first, at most 10,000.
@@ -82,7 +84,7 @@ extension Inspection {
     {
         var (found, mark): ([QuarantineEntry], Lookup.Mark?) = ([], Lookup.Mark(after, tie: .max))
         while let start = mark, found.count < page(limit) {
-            let rows = try await store.load([.all(.line, by: .number, after: start, limit: 500, descending: false)])[0]
+            let rows = try await store.rows(.all(.line, by: .number, after: start, limit: 500, descending: false))
             found += try rows.compactMap { try LineRules.entry($0) }.filter { entry in
                 principal.map { entry.principal.belongs(to: $0) } ?? true
             }
@@ -93,7 +95,7 @@ extension Inspection {
 
     /// Returns one line.
     package func quarantinedLine(_ id: Int64) async throws -> QuarantineEntry? {
-        try await store.load([.named(.line, id)])[0].first.flatMap { try LineRules.entry($0) }
+        try await store.rows(.named(.line, id)).first.flatMap { try LineRules.entry($0) }
     }
 }
 

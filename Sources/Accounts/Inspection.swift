@@ -14,17 +14,7 @@ package struct Inspection: Sendable {
     /// Returns replicas, all or one principal's, in the order of their numbers, beginning with the one that follows
     /// `after`.
     package func replicas(of principal: Principal?, after: ReplicaID?, limit: Int) async throws -> [ReplicaRow] {
-        let after = after?.rawValue ?? 0
-        if let wanted = try await index.principals(behind: principal) {
-            let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
-            return try await describe(
-                rows.filter { $0.number > after }.sorted { $0.number < $1.number }, page(limit))
-        }
-        let mark = Lookup.Mark(after, tie: .max)
-        let rows = try await store.load([
-            .all(.replica, by: .number, after: mark, limit: page(limit), descending: false)
-        ])[0]
-        return try await describe(rows, page(limit))
+        try await describe(rows(.replica, of: principal, after: after?.rawValue ?? 0, limit: limit))
     }
 
     /// Returns replicas, all or one principal's, most recently seen first, beginning with the one that follows `after`.
@@ -34,7 +24,7 @@ package struct Inspection: Sendable {
     {
         if let wanted = try await index.principals(behind: principal) {
             let rows = try await store.load(wanted.map { .all(.replica, of: $0.owner) }).joined()
-            let sorted = try await describe(rows, .max).sorted {
+            let sorted = try await describe(rows).sorted {
                 ($0.lastSeen, $0.id.rawValue) > ($1.lastSeen, $1.id.rawValue)
             }
             guard let after else { return Array(sorted.prefix(page(limit))) }
@@ -42,17 +32,14 @@ package struct Inspection: Sendable {
         }
         var mark: Lookup.Mark?
         if let after {
-            let row = try await store.load([.named(.replica, after.rawValue)])[0].first
+            let row = try await store.rows(.named(.replica, after.rawValue)).first
             mark = Lookup.Mark(row?.rank ?? .min, tie: after.rawValue)
         }
-        let rows = try await store.load([
-            .all(.replica, by: .rank, after: mark, limit: page(limit), descending: true)
-        ])[0]
-        return try await describe(rows, page(limit))
+        return try await describe(
+            store.rows(.all(.replica, by: .rank, after: mark, limit: page(limit), descending: true)))
     }
 
-    private func describe(_ rows: some Sequence<ByteRow>, _ limit: Int) async throws -> [ReplicaRow] {
-        let rows = rows.prefix(limit)
+    private func describe(_ rows: some Sequence<ByteRow>) async throws -> [ReplicaRow] {
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         return try await heads(rows).compactMap { owner, replica in
             guard let principal = names[owner] else { return nil }
@@ -65,9 +52,8 @@ package struct Inspection: Sendable {
         var heads = rows.compactMap { row in
             (try? ReplicaHead(decoding: row.bytes)).map { (owner: row.key.owner, replica: $0) }
         }
-        let paged = heads.indices.filter { !heads[$0].replica.pages.isEmpty }
-        let pages = try await store.load(
-            paged.map { .all(.recent, of: heads[$0].owner, prefix: heads[$0].replica.id.rawValue.keyBytes) })
+        let paged = heads.indices.filter { heads[$0].replica.pagesLookup(0) != nil }
+        let pages = try await store.load(paged.compactMap { heads[$0].replica.pagesLookup(heads[$0].owner) })
         var torn: Set<Int> = []
         for (index, rows) in zip(paged, pages) where (try? heads[index].replica.take(pages: rows)) != true {
             torn.insert(index)
@@ -78,13 +64,11 @@ package struct Inspection: Sendable {
     }
 
     /// Returns the schema versions of the replicas that were seen last, and how many have each, the newest first.
-    package func schemaVersions(ofLast limit: Int) async throws -> [SchemaVersionCount] {
-        let rows = try await store.load([
-            .all(.replica, by: .rank, after: nil, limit: page(limit), descending: true)
-        ])[0]
+    package func schemaVersions(ofLast limit: Int) async throws -> [(version: Int?, devices: Int)] {
+        let rows = try await store.rows(.all(.replica, by: .rank, after: nil, limit: page(limit), descending: true))
         let seen = rows.compactMap { try? ReplicaHead(decoding: $0.bytes) }
         return Dictionary(grouping: seen) { $0.schemaVersion ?? $0.pushedVersion }
-            .map { SchemaVersionCount(version: $0.key, devices: $0.value.count) }
+            .map { (version: $0.key, devices: $0.value.count) }
             .sorted { $0.version ?? -1 > $1.version ?? -1 }
     }
 
@@ -92,9 +76,9 @@ package struct Inspection: Sendable {
     package func principals(beginningWith digits: String, limit: Int) async throws -> [Principal] {
         let digits = try key(digits, "principal")
         guard let owners = Principal.owners(beginningWith: digits) else { return [] }
-        let found = try await store.load([.principals(owners, limit: page(limit))])[0]
+        let found = try await store.rows(.principals(owners, limit: page(limit)))
             .compactMap { (try? PrincipalHead(decoding: $0.bytes))?.principal }
-        let users = try await store.load([.all(.scope, by: .number, after: nil, limit: .max, descending: false)])[0]
+        let users = try await store.rows(.all(.scope, limit: .max))
             .filter { owners.contains($0.key.owner) }.map { Int64(keyBytes: $0.key.key) }
         let scoped = try await index.principals(of: Set(users)).values.map(\.user)
         let all = Set(found + scoped).filter { $0.rawValue.hasPrefix(digits) }
@@ -108,9 +92,8 @@ package struct Inspection: Sendable {
     package func stuckDevices(by rule: StuckRule, since: Instant, limit: Int) async throws -> [DeviceTrouble] {
         var (stuck, mark): ([DeviceTrouble], Lookup.Mark?) = ([], nil)
         repeat {
-            let rows = try await store.load([
-                .all(.trouble, by: .number, after: mark, limit: 10_000, descending: true)
-            ])[0]
+            let rows = try await store.rows(
+                .all(.trouble, by: .number, after: mark, limit: 10_000, descending: true))
             mark = rows.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
             let names = try await index.principals(of: Set(rows.map(\.key.owner)))
             for row in rows {

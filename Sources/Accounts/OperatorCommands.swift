@@ -17,10 +17,9 @@ package struct OperatorCommands: Sendable {
     /// sessions' generations are raised, so that no pull that runs meanwhile is committed, and their positions
     /// forgotten (finding 4; `docs/STATE.md`).
     ///
-    /// - Parameters:
-    ///   - restored: What was restored.
-    ///   - principal: The principal, with all its scopes; nil for all.
-    ///   - now: The present time; cursors that were handed out later are trusted.
+    /// A principal stands for all its scopes, nil for all principals; cursors that were handed out after `now` are
+    /// trusted.
+    ///
     /// - Returns: The number of principals, one for each scope.
     /// - Throws: ``StateError``; some scopes of a principal may be changed then: run it again.
     package func distrust(
@@ -44,11 +43,7 @@ package struct OperatorCommands: Sendable {
             let rows = try await store.load([StateEpochs.key, MetaKey.principals.row].map(Lookup.row))
             var epochs = try rows[0].first.map { try StateEpochs(decoding: $0.bytes) } ?? StateEpochs()
             epochs.distrust(because: restored, until: max(now + accounts.cursorLead, newest))
-            var changes = RowChanges()
-            changes.expected[StateEpochs.key] = rows[0].first?.version ?? 0
-            changes.rows[StateEpochs.key] = ByteRow(
-                key: StateEpochs.key, version: accounts.nextVersion(), bytes: try epochs.encoded())
-            guard try await accounts.isMade(changes) else { continue }
+            guard try await accounts.replace(rows[0].first, at: StateEpochs.key, with: epochs) else { continue }
             accounts.forgetAll()
             return Int(rows[1].first?.number ?? 0)
         }
@@ -98,8 +93,7 @@ package struct OperatorCommands: Sendable {
         let limit = accounts.setting.limits.collectBatch
         var numbers: [Int64] = []
         while true {
-            let mark = Lookup.Mark(numbers.last ?? 0, tie: .max)
-            let rows = try await store.load([.all(.push, by: .number, after: mark, limit: limit, descending: false)])[0]
+            let rows = try await store.rows(.all(.push, after: numbers.last ?? 0, limit: limit))
             numbers += rows.map(\.number)
             if rows.count < limit { return numbers }
         }
@@ -130,7 +124,7 @@ package struct OperatorCommands: Sendable {
     package func dropLines(_ ids: [Int64]) async throws -> [Int64] {
         var dropped: [Int64] = []
         for id in ids {
-            let rows = try await store.load([.named(.line, id)])[0]
+            let rows = try await store.rows(.named(.line, id))
             var changes = RowChanges()
             for row in rows { changes.rows[row.key] = .some(nil) }
             guard !changes.isEmpty else { continue }
@@ -147,7 +141,7 @@ package struct OperatorCommands: Sendable {
     /// newest one instead, a backup of the state that is restored later would hand out the same numbers again.
     package func acceptClock(at now: Instant) async throws -> Int64 {
         let newest = try await accounts.newestCursor()?.time ?? 0
-        let known = try await store.load([.row(MetaKey.cursorLead.row)])[0].first?.number ?? 0
+        let known = try await accounts.number(.cursorLead) ?? 0
         let lead = max(known, newest.milliseconds(since: now) + 1)
         var changes = RowChanges()
         changes.floors[MetaKey.cursorLead.row] = lead
@@ -162,23 +156,12 @@ package struct OperatorCommands: Sendable {
 extension RowKind {
     /// The name by which a report of erased rows counts a kind; nil for those that only help to find others.
     fileprivate var name: String? {
-        switch self {
-        case .principal: "principal"
-        case .session: "session"
-        case .receipt: "receipt"
-        case .replica: "replica"
-        case .cursor: "cursor"
-        case .owed: "owed"
-        case .trouble: "device_trouble"
-        case .note: "push_note"
-        case .mapping: "id_map"
-        case .refusal: "push_refusal"
-        case .journal: "push_journal"
-        case .operation: "push_flight"
-        case .line: "quarantine"
-        case .push: "push_quarantine"
-        case .chunk: "chunk"
-        case .scope, .staged, .loose, .meta, .pushBody, .backendID, .recent, .older, .move: nil
-        }
+        let names: [Self: String] = [
+            .principal: "principal", .session: "session", .receipt: "receipt", .replica: "replica", .cursor: "cursor",
+            .owed: "owed", .trouble: "device_trouble", .note: "push_note", .mapping: "id_map",
+            .refusal: "push_refusal", .journal: "push_journal", .operation: "push_flight", .line: "quarantine",
+            .push: "push_quarantine", .chunk: "chunk",
+        ]
+        return names[self]
     }
 }

@@ -12,7 +12,7 @@ struct PrincipalIndex: Sendable {
 
     /// Returns the principal whose row of a kind has a number, and the row.
     func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: ByteRow)? {
-        guard let row = try await store.load([.named(kind, number)])[0].first else { return nil }
+        guard let row = try await store.rows(.named(kind, number)).first else { return nil }
         return try await principals(of: [row.key.owner])[row.key.owner].map { ($0, row) }
     }
 
@@ -25,7 +25,7 @@ struct PrincipalIndex: Sendable {
     /// Returns a principal and its scopes; nil for all principals.
     func principals(behind principal: Principal?) async throws -> [Principal]? {
         guard let principal else { return nil }
-        let scopes = try await store.load([.all(.scope, of: principal.owner)])[0]
+        let scopes = try await store.rows(.all(.scope, of: principal.owner))
         let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
         return try await principals(of: owners).values.filter { $0.belongs(to: principal) }
             .sorted { $0.rawValue < $1.rawValue }
@@ -52,7 +52,7 @@ struct PrincipalIndex: Sendable {
     /// - Returns: The principals, the number of their rows with those that are damaged, and the owner to go on with; nil
     ///   if no owner follows.
     func page(from first: Int64, limit: Int) async throws -> (principals: [Principal], count: Int, next: Int64?) {
-        let rows = try await store.load([.principals(first...Int64.max, limit: limit)])[0]
+        let rows = try await store.rows(.principals(first...Int64.max, limit: limit))
         let principals = rows.compactMap { try? PrincipalHead(decoding: $0.bytes).principal }
         let next = rows.last.flatMap { rows.count < limit || $0.key.owner == .max ? nil : $0.key.owner + 1 }
         return (principals, rows.count, next)

@@ -73,7 +73,7 @@ struct StateCollector: Sendable {
     /// Records a collection, and returns the retention corrected by the time that has really passed.
     private func passTime(_ wanted: Retention, _ collected: inout Collected) async throws -> Retention {
         while true {
-            let row = try await store.load([.row(CollectionTime.key)])[0].first
+            let row = try await store.rows(.row(CollectionTime.key)).first
             let before = try row.map { try CollectionTime(decoding: $0.bytes) }
             var time = before ?? CollectionTime()
             // How long this process has run says nothing about the time since another gateway's collection.
@@ -82,11 +82,7 @@ struct StateCollector: Sendable {
             collected.leapt = time.pass(
                 to: wanted.now, ran: ran, longest: wanted.now.milliseconds(since: wanted.seenBefore))
             if time == before { return time.corrected(wanted) }
-            var changes = RowChanges()
-            changes.expected[CollectionTime.key] = row?.version ?? 0
-            changes.rows[CollectionTime.key] = ByteRow(
-                key: CollectionTime.key, version: accounts.nextVersion(), bytes: try time.encoded())
-            if try await accounts.isMade(changes) { return time.corrected(wanted) }
+            if try await accounts.replace(row, at: CollectionTime.key, with: time) { return time.corrected(wanted) }
         }
     }
 
@@ -95,8 +91,9 @@ struct StateCollector: Sendable {
         var count = 0
         while true {
             try Task.checkCancellation()
-            let rows = try await store.load([.all(kind, by: .number, after: nil, limit: 100, descending: false)])[0]
-                .prefix { $0.number < before.milliseconds }
+            let rows = try await store.rows(.all(kind, limit: 100)).prefix {
+                $0.number < before.milliseconds
+            }
             var (changes, found) = (RowChanges(), 0)
             for row in rows where changes.freedChunks.count < accounts.setting.limits.collectBatch {
                 // One that is damaged stays, with its chunks.
@@ -137,10 +134,10 @@ struct StateCollector: Sendable {
     private func buryBatch(_ retention: Retention) async throws -> Int {
         let known = try await meta([.replicas, .burialsSince, .burialsLeft])
         var (since, left) = (Instant(milliseconds: known[1] ?? 0), Int(known[2] ?? 0))
-        let unseen = try await store.load([
-            .all(
-                .replica, by: .rank, after: nil, limit: max(1, accounts.setting.limits.collectBatch), descending: false)
-        ])[0].filter { row in
+        let limit = max(1, accounts.setting.limits.collectBatch)
+        let unseen = try await store.rows(
+            .all(.replica, by: .rank, after: nil, limit: limit, descending: false)
+        ).filter { row in
             // The rank is the hour.
             row.rank < retention.seenBefore.hour
                 || (try? ReplicaHead(decoding: row.bytes)).map { $0.lastSeen < retention.seenBefore } ?? false
@@ -159,6 +156,7 @@ struct StateCollector: Sendable {
         try await set([.burialsSince: since.milliseconds, .burialsLeft: Int64(left - buried)])
         return buried
     }
+
     /// Forgets a replica, unless it has come back meanwhile.
     private func bury(_ row: ByteRow, of principal: Principal, _ retention: Retention) async throws -> Bool {
         guard (try? ReplicaHead(decoding: row.bytes)) != nil else {
@@ -185,14 +183,8 @@ struct StateCollector: Sendable {
 
 extension Collected {
     mutating func add(_ other: Self) {
-        receipts += other.receipts
-        cursors += other.cursors
-        sessions += other.sessions
-        principals += other.principals
-        undos += other.undos
-        siblings += other.siblings
-        chunks += other.chunks
-        notes += other.notes
-        journals += other.journals
+        for part in [\Self.receipts, \.cursors, \.sessions, \.principals, \.undos, \.siblings, \.notes, \.journals] {
+            self[keyPath: part] += other[keyPath: part]
+        }
     }
 }

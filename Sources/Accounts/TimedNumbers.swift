@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOConcurrencyHelpers
-import StateStore
 package import SyncModel
 
 /// Gives numbers of chunks and layers: the time in milliseconds, then a count that begins somewhere.
-package final class TimedNumbers: NumberSource {
+package final class TimedNumbers: Sendable {
     private let last = NIOLockedValueBox<Int64>(0)
     private let random: @Sendable () -> UInt64
 
@@ -23,6 +22,24 @@ package final class TimedNumbers: NumberSource {
                 // Whoever knows no time must not get the numbers of another process either.
                 last = last == 0 ? Int64(random() >> 24) : last + 1
             }
+            return last
+        }
+    }
+}
+
+/// Gives versions of heads that no other head or gateway has: the number of the process, then a count.
+package final class VersionSource: Sendable {
+    private let last: NIOLockedValueBox<Int64>
+
+    /// Creates a source; sources of one state draw different numbers.
+    package init(process: UInt32 = .random(in: 1..<(1 << 31))) {
+        last = NIOLockedValueBox(Int64(process) << 32)
+    }
+
+    /// Returns the next version.
+    package func next() -> Int64 {
+        last.withLockedValue { last in
+            last += 1
             return last
         }
     }

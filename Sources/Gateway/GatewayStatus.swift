@@ -22,7 +22,7 @@ package struct GatewayStatus: Sendable {
     /// The stuck devices, at most 20.
     package var stuck: [DeviceTrouble] = []
     /// The schema versions of the devices that were seen last, at most 10,000 devices.
-    package var versions: [SchemaVersionCount] = []
+    package var versions: [(version: Int?, devices: Int)] = []
 
     /// Creates a status without anything.
     package init() {}

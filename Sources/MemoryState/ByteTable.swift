@@ -100,7 +100,7 @@ struct ByteTable: Sendable {
         }
         chunks.merge(changes.chunks) { $1 }
         for number in changes.freedChunks { chunks[number] = nil }
-        if changes.givesLeaseBack, let lease = changes.lease { leases.giveBack(lease) }
+        if let lease = changes.lease, lease.isGivenBack { leases.giveBack(lease) }
         return .made
     }
 

@@ -84,12 +84,12 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         try with { $0.reserve(kind, count: count) }
     }
 
-    package func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome] {
+    package func commit(_ group: [RowChanges]) async throws -> [CommitOutcome] {
         try await gate?(.beforeWriting)
         let outcomes = try with { table in
             table.commits += 1
             commits.withLockedValue { $0 += 1 }
-            return group.map { table.make($0.changes) }
+            return group.map { table.make($0) }
         }
         try await gate?(.afterWriting)
         return outcomes

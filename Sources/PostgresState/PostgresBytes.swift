@@ -98,9 +98,9 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
         return Array(last - Int64(count) + 1...last)
     }
 
-    package func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome] {
+    package func commit(_ group: [RowChanges]) async throws -> [CommitOutcome] {
         var outcomes: [CommitOutcome] = []
-        for changes in group { outcomes.append(try await commit(changes.changes)) }
+        for changes in group { outcomes.append(try await commit(changes)) }
         return outcomes
     }
 
@@ -108,7 +108,7 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
         let lease = changes.lease
         let statements =
             (lease.map { [.expecting($0)] } ?? []) + PostgresStatement.making(changes)
-            + (changes.givesLeaseBack ? lease.map { [.freeing($0)] } ?? [] : [])
+            + (lease?.isGivenBack == true ? lease.map { [.freeing($0)] } ?? [] : [])
         do {
             _ = try await repeating { pool, limit in
                 do {
@@ -141,14 +141,7 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
     }
 
     package func checkWriting(within limit: Duration) async throws {
-        try await probe.result(within: limit) {
-            do {
-                try await write(within: limit)
-                return nil
-            } catch {
-                return error as? StateError ?? .failed("\(type(of: error))")
-            }
-        }
+        try await probe.result(within: limit) { try await write(within: limit) }
     }
 
     private func write(within limit: Duration) async throws {

@@ -59,21 +59,19 @@ enum PostgresSchema {
     /// The longest time for all steps, and for the wait until another gateway has carried them out.
     private static let timeout = Duration.seconds(120)
 
-    /// Returns what a database has.
+    /// Returns the version that a database has; nil if there is no state yet.
     ///
     /// - Throws: ``StateError/notRind(path:)``, ``StateError/schemaNewer(found:known:)`` or
     ///   ``StateError/outdated(path:)``.
-    static func standing(
-        _ pool: PostgresPool, _ options: PostgresStateStore.Options
-    ) async throws -> PostgresStateStore.Standing {
+    static func found(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> Int? {
         try await pool.withTransaction(.readOnly, within: options.timeout) { transaction in
-            try await standing(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
+            try await found(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
         }
     }
 
-    private static func standing(
+    private static func found(
         _ transaction: inout PostgresTransaction, _ options: PostgresStateStore.Options, at location: String
-    ) async throws -> PostgresStateStore.Standing {
+    ) async throws -> Int? {
         let counts = try await transaction.query(
             PostgresStatement(
                 """
@@ -82,7 +80,7 @@ enum PostgresSchema {
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
                 """, [.text(options.schema)])
         ).rows.first
-        guard let counts, try counts.integer(0) > 0 else { return .empty }
+        guard let counts, try counts.integer(0) > 0 else { return nil }
         guard try counts.integer(1) > 0 else { throw StateError.notRind(path: location) }
         let row = try await transaction.query(
             """
@@ -95,16 +93,13 @@ enum PostgresSchema {
         }
         guard found >= version else { throw StateError.outdated(path: location) }
         guard compatible <= version else { throw StateError.schemaNewer(found: Int(found), known: version) }
-        return .usable(Int(found))
+        return Int(found)
     }
 
     /// Checks that there is a state that this version can use as it is.
     static func requireUsable(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws {
-        switch try await standing(pool, options) {
-        case .usable: break
-        case .empty:
-            throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
-        }
+        guard try await found(pool, options) == nil else { return }
+        throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
     }
 
     /// Carries out the steps that are due, under a lock of the database, so that of several gateways that start one
@@ -113,14 +108,13 @@ enum PostgresSchema {
     /// - Returns: The numbers of the steps.
     static func migrate(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> [Int] {
         // The usual case takes no lock.
-        if case .usable = try await standing(pool, options) { return [] }
+        guard try await found(pool, options) == nil else { return [] }
         return try await pool.withTransaction(.readWrite, within: timeout) { transaction in
             _ = try await transaction.query(
                 PostgresStatement(
                     "SELECT pg_advisory_xact_lock(hashtextextended('rind ' || $1, 0))", [.text(options.schema)]))
-            if case .usable = try await standing(&transaction, options, at: "\(pool.info) schema=\(options.schema)") {
-                return []
-            }
+            let known = try await found(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
+            guard known == nil else { return [] }
             // A schema that is there may be one that was made for a role without the right to make another.
             let exists = try await transaction.query(
                 PostgresStatement("SELECT to_regnamespace(quote_ident($1)) IS NOT NULL", [.text(options.schema)]))

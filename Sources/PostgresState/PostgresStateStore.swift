@@ -27,14 +27,6 @@ package enum PostgresStateStore {
         package init(conninfo: String) { connections = PostgresSettings(conninfo: conninfo) }
     }
 
-    /// The schema that a database has.
-    package enum Standing: Hashable, Sendable {
-        /// There is no state yet.
-        case empty
-        /// A schema that can be used as it is.
-        case usable(Int)
-    }
-
     /// The numbers of the steps of the schema.
     package static let steps = [PostgresSchema.version]
 
@@ -45,7 +37,7 @@ package enum PostgresStateStore {
         let bytes = try await PostgresBytes.open(options, logger: logger) { pool throws in
             _ = try await PostgresSchema.migrate(pool, options)
         }
-        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch, needsLeases: true)
+        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch, leases: bytes)
     }
 
     /// Opens a state that gateways may be using, for the operator's commands; creates and migrates nothing.
@@ -55,24 +47,22 @@ package enum PostgresStateStore {
         let bytes = try await PostgresBytes.open(options, logger: logger) { pool throws in
             try await PostgresSchema.requireUsable(pool, options)
         }
-        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch, needsLeases: true)
+        return try await Accounts.open(bytes, limits: options.limits, epoch: bytes.epoch, leases: bytes)
     }
 
     /// Opens the bytes of a state, to copy them.
     ///
     /// - Throws: ``StateError``: `open` if there is no state and none is to be created.
-    package static func openBytes(_ options: Options, creates: Bool, logger: Logger) async throws -> any ByteStore
-        & LeaseKeeping
-    {
+    package static func openBytes(_ options: Options, creates: Bool, logger: Logger) async throws -> any ByteStore {
         try await PostgresBytes.open(options, logger: logger) { pool throws in
             if creates { _ = try await PostgresSchema.migrate(pool, options) }
             try await PostgresSchema.requireUsable(pool, options)
         }
     }
 
-    /// Returns what a database has, and changes nothing.
-    package static func inspect(_ options: Options, logger: Logger) async throws -> Standing {
-        try await with(options, logger: logger) { try await PostgresSchema.standing($0, options) }
+    /// Returns the version of the schema that a database has; nil if there is no state yet. Changes nothing.
+    package static func inspect(_ options: Options, logger: Logger) async throws -> Int? {
+        try await with(options, logger: logger) { try await PostgresSchema.found($0, options) }
     }
 
     /// Brings the schema up to date.

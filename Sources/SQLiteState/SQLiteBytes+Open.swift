@@ -15,15 +15,13 @@ extension SQLiteBytes {
     package static func open(
         path: String, options: SQLiteStateStore.Options = SQLiteStateStore.Options()
     ) async throws -> SQLiteBytes {
-        try await onQueue {
-            let file = try StateFile(resolving: path)
+        try await onQueue(path) { file in
             let lock = try file.lock()
             do {
-                let pool = try open(file, options)
-                return try SQLiteBytes(pool: pool, file: file, hold: .lock(lock), options: options)
+                return try SQLiteBytes(pool: open(file, options), file: file, hold: .lock(lock), options: options)
             } catch {
                 StateFile.unlock(lock)
-                throw StateError.wrapping(error, path: file.path)
+                throw error
             }
         }
     }
@@ -62,46 +60,36 @@ extension SQLiteBytes {
     static func openShared(
         path: String, for purpose: SQLiteStateStore.Purpose, options: SQLiteStateStore.Options
     ) async throws -> SQLiteBytes {
-        try await onQueue {
-            let file = try StateFile(resolving: path)
+        try await onQueue(path) { file in
             guard file.identity() != nil else {
                 throw StateError.open(path: file.path, reason: "no such file or directory")
             }
-            do {
-                guard try version(of: file, options) > 0 else {
-                    throw StateError.open(path: file.path, reason: "there is no state in it yet")
-                }
-                var configuration = configuration(options)
-                configuration.readonly = purpose == .reading
-                let pool = try DatabasePool(path: file.path, configuration: configuration)
-                // For the same reasons as in the gateway.
-                if purpose == .changing {
-                    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-                }
-                return try SQLiteBytes(pool: pool, file: file, hold: .connection, options: options)
-            } catch {
-                throw StateError.wrapping(error, path: file.path)
+            guard try version(of: file, options) > 0 else {
+                throw StateError.open(path: file.path, reason: "there is no state in it yet")
             }
+            var configuration = configuration(options)
+            configuration.readonly = purpose == .reading
+            let pool = try DatabasePool(path: file.path, configuration: configuration)
+            // For the same reasons as in the gateway.
+            if purpose == .changing {
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            }
+            return try SQLiteBytes(pool: pool, file: file, hold: .connection, options: options)
         }
     }
 
-    /// Returns the schema version of a state that may be in use; nil if there is no state yet.
-    static func inspect(path: String, options: SQLiteStateStore.Options) async throws -> Int? {
-        try await onQueue {
-            let file = try StateFile(resolving: path)
-            guard file.identity() != nil else { return nil }
-            do {
-                let version = try version(of: file, options)
-                return version == 0 ? nil : version
-            } catch {
-                throw StateError.wrapping(error, path: file.path)
-            }
-        }
-    }
-
-    private static func onQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    /// Works on a file, on a thread that may block.
+    static func onQueue<T: Sendable>(
+        _ path: String, _ body: @escaping @Sendable (StateFile) throws -> T
+    ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        let file = try StateFile(resolving: path)
+                        do { return try body(file) } catch { throw StateError.wrapping(error, path: file.path) }
+                    })
+            }
         }
     }
 
@@ -109,7 +97,7 @@ extension SQLiteBytes {
         var configuration = Configuration()
         let timeout = options.busyTimeout.components
         configuration.busyMode = .timeout(Double(timeout.seconds) + Double(timeout.attoseconds) * 1e-18)
-        configuration.maximumReaderCount = max(1, options.readers)
+        configuration.maximumReaderCount = 4
         configuration.label = "state"
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA page_size = \(SQLiteSchema.pageSize)")
@@ -136,7 +124,7 @@ extension SQLiteBytes {
                     PRAGMA user_version = \(SQLiteSchema.version)
                     """)
         }
-        for table in SQLiteSchema.tables {
+        for table in ByteTableName.allCases.map(\.rawValue) {
             guard try db.tableExists(table) else { throw StateError.corrupt("the table '\(table)' is missing") }
         }
     }

@@ -7,14 +7,13 @@ import NIOConcurrencyHelpers
 import StateProbes
 import StateSQL
 package import StateStore
-package import SyncModel
 
 /// Keeps the bytes of a state in one SQLite file, for one gateway.
 ///
 /// Access is on GRDB's own queues, one connection for writes and a few for reads, so that nothing blocks a thread of
 /// the concurrency runtime; only reads of a few rows run in the caller's thread, on ``ReadersAtHand``. Reads see the
 /// newest commit.
-package final class SQLiteBytes: ByteStore, LeaseKeeping {
+package final class SQLiteBytes: ByteStore {
     /// True: changes that wait for the disk together wait once.
     package let commitsInGroups = true
     /// The number of this opening: positions that were stored in another one do not count, since the file may be older
@@ -40,8 +39,7 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
 
     init(pool: DatabasePool, file: StateFile, hold: Hold, options: SQLiteStateStore.Options) throws {
         self.pool = pool
-        readersAtHand = try ReadersAtHand(
-            path: file.path, configuration: Self.configuration(options), count: options.readersAtHand)
+        readersAtHand = try ReadersAtHand(path: file.path, configuration: Self.configuration(options))
         watch = StateWatch(file, report: options.report)
         self.hold = NIOLockedValueBox(hold)
         // Commands beside a gateway know no position.
@@ -111,8 +109,8 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
         }
     }
 
-    package func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome] {
-        let isDurable = group.contains { $0.changes.isDurable }
+    package func commit(_ group: [RowChanges]) async throws -> [CommitOutcome] {
+        let isDurable = group.contains(where: \.isDurable)
         let body = checkingPath { [counter] db in
             var (isChanged, isCommitted) = (false, false)
             // A transaction that has changed no row is not counted.
@@ -120,7 +118,7 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
             let outcomes = try db.commit {
                 counter?.begin()
                 let before = db.totalChangesCount
-                let outcomes = try group.map { try db.make($0.changes) }
+                let outcomes = try group.map(db.make)
                 isChanged = db.totalChangesCount != before
                 return outcomes
             }
@@ -168,19 +166,12 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
     }
 
     package func checkWriting(within limit: Duration) async throws {
-        try await probe.result(
-            within: limit,
-            attempting: { [self] in
-                do {
-                    do { try watch.file.checkRoom() } catch { throw watch.error(error) }
-                    var changes = RowChanges()
-                    changes.increments[MetaKey.probe.row] = 1
-                    _ = try await commit([OwnedChanges(owner: 0, changes: changes)])
-                    return nil
-                } catch {
-                    return error as? StateError ?? .failed("\(type(of: error))")
-                }
-            })
+        try await probe.result(within: limit) {
+            do { try watch.file.checkRoom() } catch { throw watch.error(error) }
+            var changes = RowChanges()
+            changes.increments[MetaKey.probe.row] = 1
+            _ = try await commit([changes])
+        }
     }
 
     /// Empties the log, closes all connections and releases the lock; a second call does nothing.
@@ -203,17 +194,6 @@ package final class SQLiteBytes: ByteStore, LeaseKeeping {
             }
         }
     }
-
-    package func take(
-        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
-    ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]]) {
-        let lease = Lease(principal: principal, holder: request.holder, fence: 0)
-        return (.taken(lease, from: nil, distrust: 0), try await load(lookups))
-    }
-
-    package func renew(_ lease: Lease, for milliseconds: Int64, at now: Instant) async throws {}
-
-    package func giveBack(_ lease: Lease) async throws {}
 }
 
 extension Lookup {

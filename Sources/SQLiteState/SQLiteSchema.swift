@@ -10,9 +10,6 @@ enum SQLiteSchema {
     /// (``StateLimits/headBytes``).
     static let pageSize = 2_048
 
-    /// The tables.
-    static let tables = ["principal", "replica", "cursor", "entry", "chunk"]
-
     /// The statements that make them.
     ///
     /// Heads and chunks have integer keys, so that their bytes, which nearly fill a page, lie in the tree. Cursors come

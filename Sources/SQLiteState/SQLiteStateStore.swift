@@ -14,14 +14,10 @@ package enum SQLiteStateStore {
         package var limits = StateLimits()
         /// The longest wait for another process that has locked the file, such as a backup.
         package var busyTimeout: Duration = .seconds(5)
-        /// The largest size of the file, in pages of 4 KiB; nil for no limit but the disk's.
+        /// The largest size of the file, in pages of 2 KiB; nil for no limit but the disk's.
         ///
         /// Above it every write throws ``StateError/full``.
         package var maximumPages: Int?
-        /// The number of reads that may run at the same time.
-        package var readers = 4
-        /// The number of small reads that may run in their callers' threads at the same time.
-        package var readersAtHand = ReadersAtHand.defaultCount
         /// Receives every statement before it runs, without its values; for tests and for diagnosing a slow state.
         package var trace: (@Sendable (String) -> Void)?
         /// Receives each fault of the open state once, and its end; called on the state's own threads.
@@ -65,9 +61,8 @@ package enum SQLiteStateStore {
     /// Opens the bytes of a state as a gateway does, to copy them.
     ///
     /// - Throws: ``StateError``: `open` if there is no state and none is to be created.
-    package static func openBytes(path: String, creates: Bool) async throws -> any ByteStore & LeaseKeeping {
-        let found = try await inspect(path: path)
-        guard creates || found != nil else {
+    package static func openBytes(path: String, creates: Bool) async throws -> any ByteStore {
+        if !creates, try await inspect(path: path) == nil {
             throw StateError.open(path: path, reason: "no such file or directory")
         }
         return try await SQLiteBytes.open(path: path)
@@ -77,6 +72,10 @@ package enum SQLiteStateStore {
     ///
     /// Takes no lock of Rind's, changes nothing, and throws the same errors as ``open(path:options:)``.
     package static func inspect(path: String, options: Options = Options()) async throws -> Int? {
-        try await SQLiteBytes.inspect(path: path, options: options)
+        try await SQLiteBytes.onQueue(path) { file in
+            guard file.identity() != nil else { return nil }
+            let version = try SQLiteBytes.version(of: file, options)
+            return version == 0 ? nil : version
+        }
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOConcurrencyHelpers
-package import StateStore
+import StateStore
 
 /// Makes an attempt at most once a second and never two at the same time, however many callers ask for the result.
 package final class StateProbe: Sendable {
@@ -13,43 +13,22 @@ package final class StateProbe: Sendable {
 
     private typealias Waiter = AsyncStream<StateError?>.Continuation
 
-    /// Returns the newest result, or waits for the attempt in progress.
-    ///
-    /// - Parameters:
-    ///   - limit: The longest wait; after it the result is ``StateError/slow``.
-    ///   - attempt: Begins an attempt, and calls its argument once when the attempt is over, even if no caller is
-    ///     waiting.
-    /// - Throws: ``StateError``, or `CancellationError`.
-    package func result(
-        within limit: Duration, _ attempt: (@escaping @Sendable (StateError?) -> Void) -> Void
-    ) async throws {
-        let (results, waiter) = AsyncStream.makeStream(of: StateError?.self, bufferingPolicy: .bufferingNewest(1))
-        switch schedule.withLockedValue({ $0.ask(waiter, within: limit, at: .now) }) {
-        case .known(let error):
-            if let error { throw error }
-            return
-        case .begin:
-            attempt { [self] in end($0) }
-        case .wait: break
-        }
-        if let error = try await Self.first(of: results, within: limit) { throw error }
-    }
-
     /// Returns the newest result, or makes an attempt in the caller's task, or waits for the one in progress.
     ///
     /// - Parameters:
     ///   - limit: The longest wait for another caller's attempt; after it the result is ``StateError/slow``.
     ///   - attempt: Makes an attempt, which has the same limit, and goes on when the task is cancelled.
     /// - Throws: ``StateError``, or `CancellationError`.
-    package func result(within limit: Duration, attempting attempt: () async -> StateError?) async throws {
+    package func result(within limit: Duration, attempting attempt: () async throws -> Void) async throws {
         let (results, waiter) = AsyncStream.makeStream(of: StateError?.self, bufferingPolicy: .bufferingNewest(1))
         switch schedule.withLockedValue({ $0.ask(waiter, within: limit, at: .now) }) {
         case .known(let error): if let error { throw error }
         case .wait: if let error = try await Self.first(of: results, within: limit) { throw error }
         case .begin:
-            let error = await attempt()
-            end(error)
-            if let error { throw error }
+            var failure: StateError?
+            do { try await attempt() } catch { failure = error as? StateError ?? .failed("\(type(of: error))") }
+            end(failure)
+            if let failure { throw failure }
         }
     }
 

@@ -19,29 +19,21 @@ package struct CollectionTime: Hashable, Sendable, Coded {
     /// The time of the last collection; nil before the first.
     package var collectedAt: Instant?
     /// The time that the clock has shown in excess of the time that has passed, in milliseconds; never negative.
-    package var leapt: Int64
+    package var leapt: Int64 = 0
     /// The time at which the last leap was noticed.
-    package var leaptAt: Instant
-
+    package var leaptAt: Instant = 0
     /// A number of the process that ran the last collection.
     package var collector: Int64 = 0
 
     /// The key of its row.
     package static let key = RowKey(.meta, of: 0, Array("collection".utf8))
 
-    /// Creates the time from the stored values; the defaults are those before the first collection.
-    package init(collectedAt: Instant? = nil, leapt: Int64 = 0, leaptAt: Instant = 0) {
-        self.collectedAt = collectedAt
-        self.leapt = leapt
-        self.leaptAt = leaptAt
-    }
+    /// Creates the time before the first collection.
+    package init() {}
 
-    /// Takes the time of a collection.
+    /// Takes the time of a collection: `ran` is how long this process has run since its last one, nil in its first;
+    /// earlier leaps no longer count after the `longest` time without one.
     ///
-    /// - Parameters:
-    ///   - now: The clock's time.
-    ///   - ran: The time that this process has run since its last collection; nil in its first one.
-    ///   - longest: The time without a leap after which earlier leaps no longer count.
     /// - Returns: The time that the clock has leapt since the last collection; negative if it went back.
     @discardableResult
     package mutating func pass(to now: Instant, ran: Int64?, longest: Int64) -> Int64 {
@@ -62,17 +54,11 @@ package struct CollectionTime: Hashable, Sendable, Coded {
 
     /// Moves all times of a retention back except that of receipts, which last for minutes only.
     package func corrected(_ retention: Retention) -> Retention {
-        var corrected = retention
-        corrected.seenBefore = self.corrected(retention.seenBefore)
-        corrected.supersededBefore = self.corrected(retention.supersededBefore)
-        corrected.undoBefore = self.corrected(retention.undoBefore)
-        corrected.stagedBefore = self.corrected(retention.stagedBefore)
-        corrected.journalsBefore = self.corrected(retention.journalsBefore)
-        return corrected
+        let times = [
+            \Retention.seenBefore, \.supersededBefore, \.undoBefore, \.stagedBefore, \.journalsBefore,
+        ]
+        return times.reduce(into: retention) { $0[keyPath: $1] = corrected($0[keyPath: $1]) }
     }
-
-    /// Creates the time before the first collection.
-    package init() { self.init(collectedAt: nil) }
 
     /// Codes all parts in their order.
     package mutating func code(with coder: inout Coder) throws(StateError) {

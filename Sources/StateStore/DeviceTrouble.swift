@@ -48,9 +48,8 @@ package struct DeviceTrouble: Hashable, Sendable {
 
 extension DeviceTrouble: Coded {
     package init() {
-        self.init(
-            replica: ReplicaID(rawValue: 0), principal: Principal(rawValue: ""), kind: .pull, count: 0, since: 0,
-            lastAt: 0, code: "")
+        let none = ReplicaID(rawValue: 0)
+        self.init(replica: none, principal: Principal(), kind: .pull, count: 0, since: 0, lastAt: 0, code: "")
     }
 
     /// Codes what its key does not have.

@@ -7,14 +7,19 @@ package import SyncModel
 /// 7).
 ///
 /// A gateway that was paused believes in a lease that has passed to another one, so every write of a sync names its
-/// number (``RunningLease``), and a write with an old number fails with ``StateError/leaseLost`` and changes nothing.
+/// number, and a write with an old number fails with ``StateError/leaseLost`` and changes nothing.
 package struct Lease: Hashable, Sendable {
+    /// The lease under which the present task writes; nil for writes that are no part of a sync, such as an operator's.
+    @TaskLocal package static var current: Lease?
+
     /// The principal whose syncs the holder may run.
     package var principal: Principal
     /// The gateway that holds the lease.
     package var holder: String
     /// The fencing number, which no other take has.
     package var fence: Int64
+    /// True if the next write gives the lease back in its own transaction.
+    package var isGivenBack = false
 
     /// Creates a lease.
     package init(principal: Principal, holder: String, fence: Int64) {
@@ -65,31 +70,9 @@ package struct LeaseHolder: Hashable, Sendable {
 
 /// The answer to a request for a lease.
 package enum LeaseAnswer: Hashable, Sendable {
-    /// The lease was taken.
-    ///
-    /// - Parameters:
-    ///   - lease: The lease.
-    ///   - from: The holder that had not given it back; nil if none.
-    ///   - distrust: The number of milliseconds for which calls of such a holder may still arrive at the backend; 0 if
-    ///     none can.
+    /// The lease was taken, perhaps from a holder that had not given it back; for `distrust` milliseconds calls of
+    /// such a holder may still arrive at the backend.
     case taken(Lease, from: LeaseHolder?, distrust: Int64)
     /// Another gateway holds it.
     case held(LeaseHolder)
-}
-
-/// The lease under which the present task writes to the state.
-package struct RunningLease: Sendable {
-    /// The lease of the present task; nil for writes that are no part of a sync, such as an operator's.
-    @TaskLocal package static var current: RunningLease?
-
-    /// The lease, whose number each write checks.
-    package let lease: Lease
-    /// True if a write gives the lease back in its own transaction.
-    package let isGivenBack: Bool
-
-    /// Creates a running lease.
-    package init(_ lease: Lease, isGivenBack: Bool = false) {
-        self.lease = lease
-        self.isGivenBack = isGivenBack
-    }
 }

@@ -105,22 +105,6 @@ package struct InFlightOperation: Hashable, Sendable {
     }
 }
 
-/// A push that is about to begin.
-package struct JournalOpening: Hashable, Sendable {
-    /// The cursor that came with the push.
-    package var presented: Cursor?
-    /// The number of operations in the push.
-    package var operations: Int
-    /// The notes to write in the same transaction.
-    package var notes: [PushNote]
-    /// Creates an opening.
-    package init(presented: Cursor?, operations: Int, notes: [PushNote]) {
-        self.presented = presented
-        self.operations = operations
-        self.notes = notes
-    }
-}
-
 /// The progress of a running push that one transaction writes.
 package struct JournalStep: Hashable, Sendable {
     /// The indices of operations that were applied.
@@ -153,22 +137,6 @@ package struct JournalStep: Hashable, Sendable {
 
 /// The end of a push.
 package struct JournalEnd: Hashable, Sendable {
-    /// The answer that is kept for a repeated request.
-    package struct KeptReceipt: Hashable, Sendable {
-        /// The answer.
-        package var receipt: Receipt
-        /// The digest of cursor and body, hexadecimal.
-        package var digest: String
-        /// The time at which the answer expires.
-        package var expiresAt: Instant
-        /// Creates a kept receipt.
-        package init(receipt: Receipt, digest: String, expiresAt: Instant) {
-            self.receipt = receipt
-            self.digest = digest
-            self.expiresAt = expiresAt
-        }
-    }
-
     /// The progress that was not written yet.
     package var step: JournalStep
     /// The reason for the failure; nil for success.
@@ -176,10 +144,10 @@ package struct JournalEnd: Hashable, Sendable {
     /// The indices of operations that may have been applied.
     package var unknown: [Int]
     /// The answer, if it is kept.
-    package var receipt: KeptReceipt?
+    package var receipt: Receipt?
     /// Creates an end.
     package init(
-        step: JournalStep, failure: PushJournal.Failure? = nil, unknown: [Int] = [], receipt: KeptReceipt? = nil
+        step: JournalStep, failure: PushJournal.Failure? = nil, unknown: [Int] = [], receipt: Receipt? = nil
     ) {
         self.step = step
         self.failure = failure

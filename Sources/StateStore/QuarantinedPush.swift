@@ -97,11 +97,8 @@ package struct QuarantinedPush: Hashable, Sendable {
 
 extension QuarantinedPush: Coded {
     package init() {
-        let nothing = PushedRecordKey(table: "", id: "")
-        self.init(
-            id: 0, principal: Principal(rawValue: ""),
-            push: QuarantinedOperation(key: nothing, kind: .create, body: [], reason: .init(code: "")), count: 0,
-            firstAt: 0, lastAt: 0)
+        let push = QuarantinedOperation(key: PushedRecordKey(), kind: .create, body: [], reason: .init(code: ""))
+        self.init(id: 0, principal: Principal(), push: push, count: 0, firstAt: 0, lastAt: 0)
     }
 
     /// Codes all but the record and the number, which its row has.

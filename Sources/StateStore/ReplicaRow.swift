@@ -28,16 +28,15 @@ package struct ReplicaRow: Hashable, Sendable {
     package var horizon: Cursor?
     /// The contents of the ledger by table, at the tip, or at the newest cursor if there is no tip; empty without a
     /// ledger.
-    package var ledger: [String: LedgerCount]
+    package var ledger: [String: LedgerCount] = [:]
     /// The bytes of all layers of the ledger, including those that only older cursors need.
-    package var ledgerBytes: Int
+    package var ledgerBytes = 0
     /// The last full comparison of each request type, as of the newest cursor.
-    package var comparisons: [String: FullComparison]
+    package var comparisons: [String: FullComparison] = [:]
     /// The time at which the operator last accepted held-back deletions; 0 if never.
-    package var acceptedAt: Instant
-    /// The time at which the operator last requested a comparison of everything, plus
-    /// the lead of cursors; 0 if never.
-    package var resyncAt: Instant
+    package var acceptedAt: Instant = 0
+    /// The time at which the operator last requested a comparison of everything; 0 if never.
+    package var resyncAt: Instant = 0
 
     /// The request types whose deletions are held back until the operator accepts them.
     package var blocked: [String] {
@@ -46,42 +45,4 @@ package struct ReplicaRow: Hashable, Sendable {
 
     /// The request types whose deletions the operator has accepted and that were not compared since.
     package var released: [String] { comparisons.filter { $0.value.isReleased(by: acceptedAt) }.keys.sorted() }
-
-    /// Creates a row.
-    package init(
-        id: ReplicaID, principal: Principal, isConfirmed: Bool, firstSeen: Instant, lastSeen: Instant,
-        lastResult: String, newest: Cursor?, schemaVersion: Int?, tip: Cursor? = nil, horizon: Cursor? = nil,
-        ledger: [String: LedgerCount] = [:], ledgerBytes: Int = 0, comparisons: [String: FullComparison] = [:],
-        acceptedAt: Instant = 0, resyncAt: Instant = 0
-    ) {
-        self.id = id
-        self.principal = principal
-        self.isConfirmed = isConfirmed
-        self.firstSeen = firstSeen
-        self.lastSeen = lastSeen
-        self.lastResult = lastResult
-        self.newest = newest
-        self.schemaVersion = schemaVersion
-        self.tip = tip
-        self.horizon = horizon
-        self.ledger = ledger
-        self.ledgerBytes = ledgerBytes
-        self.comparisons = comparisons
-        self.acceptedAt = acceptedAt
-        self.resyncAt = resyncAt
-    }
-}
-
-/// Counts the replicas of one schema version.
-package struct SchemaVersionCount: Hashable, Sendable {
-    /// The version; nil for replicas that have not shown theirs.
-    package var version: Int?
-    /// The number of replicas.
-    package var devices: Int
-
-    /// Creates a count.
-    package init(version: Int?, devices: Int) {
-        self.version = version
-        self.devices = devices
-    }
 }

@@ -72,40 +72,7 @@ package enum StateError: Error, Hashable, Sendable {
     case failed(String)
 
     /// The stable code, for logs, metrics and the error header.
-    package var code: String {
-        switch self {
-        case .open: "state.open"
-        case .inUse: "state.in_use"
-        case .notRind: "state.not_rind"
-        case .schemaNewer: "state.schema_newer"
-        case .outdated: "state.outdated"
-        case .copying: "state.copying"
-        case .corrupt: "state.corrupt"
-        case .full: "state.full"
-        case .busy: "state.busy"
-        case .readOnly: "state.read_only"
-        case .replaced: "state.replaced"
-        case .io: "state.io"
-        case .slow: "state.slow"
-        case .unreachable: "state.unreachable"
-        case .connections: "state.connections"
-        case .standby: "state.standby"
-        case .outcomeUnknown: "state.outcome_unknown"
-        case .closed: "state.closed"
-        case .cursorTaken: "state.cursor_taken"
-        case .cursorUnknown: "state.cursor_unknown"
-        case .replicaUnknown: "state.replica_unknown"
-        case .generationChanged: "state.generation_changed"
-        case .ledgerChanged: "state.ledger_changed"
-        case .idsChanged: "state.ids_changed"
-        case .replicaForked: "state.replica_forked"
-        case .journalClosed: "state.journal_closed"
-        case .leaseLost: "state.lease_lost"
-        case .tooLarge: "state.too_large"
-        case .invalid: "state.invalid"
-        case .failed: "state.failed"
-        }
-    }
+    package var code: String { entry.code }
 
     /// True if the same call may succeed in a while, without any repair.
     package var isTransient: Bool {
@@ -155,42 +122,68 @@ package enum StateError: Error, Hashable, Sendable {
 
 extension StateError: CustomStringConvertible {
     /// One sentence for the operator, without values of users.
-    package var description: String {
+    package var description: String { entry.sentence }
+
+    private var entry: (code: String, sentence: String) {
         switch self {
-        case .open(let path, let reason): "The state file '\(path)' cannot be opened: \(reason)."
+        case .open(let path, let reason): ("state.open", "The state file '\(path)' cannot be opened: \(reason).")
         case .inUse(let path, let holder):
-            "The state file '\(path)' is in use by another gateway\(holder.map { " (process \($0))" } ?? "")."
-        case .notRind(let path): "What is at '\(path)' is not a state of Rind and was left as it is."
+            (
+                "state.in_use",
+                "The state file '\(path)' is in use by another gateway\(holder.map { " (process \($0))" } ?? "")."
+            )
+        case .notRind(let path):
+            ("state.not_rind", "What is at '\(path)' is not a state of Rind and was left as it is.")
         case .schemaNewer(let found, let known):
-            "The state has schema version \(found), but this version of Rind knows only up to \(known)."
+            (
+                "state.schema_newer",
+                "The state has schema version \(found), but this version of Rind knows only up to \(known)."
+            )
         case .outdated(let path):
-            "The state at '\(path)' has the form of an earlier version, which this one does not read."
+            (
+                "state.outdated",
+                "The state at '\(path)' has the form of an earlier version, which this one does not read."
+            )
         case .copying(let path):
-            "The state at '\(path)' is an unfinished copy: run 'rind state copy' again to its end, or remove the target."
-        case .corrupt(let what): "The state is damaged: \(what)."
-        case .full: "There is no space left for the state; nothing was changed."
-        case .busy: "The state is locked by another process; nothing was changed."
-        case .readOnly: "The state file cannot be written; nothing was changed."
-        case .replaced(let path): "The state file '\(path)' was replaced or removed while the gateway ran."
-        case .io(let what): "The disk failed while the state was read or written: \(what)."
-        case .slow: "The state did not answer in time."
-        case .unreachable(let reason): "The database of the state cannot be used: \(reason)."
-        case .connections: "The database of the state has no connection to spare; nothing was changed."
-        case .standby: "The database of the state takes no writes; nothing was changed."
-        case .outcomeUnknown: "The connection to the database ended while a change was being made; it was made or not."
-        case .closed: "The state is closed."
-        case .cursorTaken(let newest): "The cursor is not newer than \(newest), which was handed out already."
-        case .cursorUnknown(let cursor): "The cursor \(cursor) is no longer known."
-        case .replicaUnknown(let replica): "The replica \(replica) is not there, or belongs to another principal."
-        case .generationChanged(let current): "The session was reset meanwhile; its generation is now \(current)."
-        case .ledgerChanged: "The ledger was changed by another sync meanwhile."
-        case .idsChanged: "Ids that the backend has given to records became known meanwhile."
-        case .replicaForked(let replica): "The replica \(replica) has gone on without this cursor."
-        case .journalClosed: "The journal of the push was closed by another sync."
-        case .leaseLost: "The principal's lease has passed to another gateway; nothing was changed."
-        case .tooLarge(let what): "The \(what) is too large for the state."
-        case .invalid(let what): "The \(what) cannot be a key of the state."
-        case .failed(let what): "The state cannot do this: \(what)."
+            (
+                "state.copying",
+                "The state at '\(path)' is an unfinished copy: run 'rind state copy' again to its end, or remove the target."
+            )
+        case .corrupt(let what): ("state.corrupt", "The state is damaged: \(what).")
+        case .full: ("state.full", "There is no space left for the state; nothing was changed.")
+        case .busy: ("state.busy", "The state is locked by another process; nothing was changed.")
+        case .readOnly: ("state.read_only", "The state file cannot be written; nothing was changed.")
+        case .replaced(let path):
+            ("state.replaced", "The state file '\(path)' was replaced or removed while the gateway ran.")
+        case .io(let what): ("state.io", "The disk failed while the state was read or written: \(what).")
+        case .slow: ("state.slow", "The state did not answer in time.")
+        case .unreachable(let reason): ("state.unreachable", "The database of the state cannot be used: \(reason).")
+        case .connections:
+            ("state.connections", "The database of the state has no connection to spare; nothing was changed.")
+        case .standby: ("state.standby", "The database of the state takes no writes; nothing was changed.")
+        case .outcomeUnknown:
+            (
+                "state.outcome_unknown",
+                "The connection to the database ended while a change was being made; it was made or not."
+            )
+        case .closed: ("state.closed", "The state is closed.")
+        case .cursorTaken(let newest):
+            ("state.cursor_taken", "The cursor is not newer than \(newest), which was handed out already.")
+        case .cursorUnknown(let cursor): ("state.cursor_unknown", "The cursor \(cursor) is no longer known.")
+        case .replicaUnknown(let replica):
+            ("state.replica_unknown", "The replica \(replica) is not there, or belongs to another principal.")
+        case .generationChanged(let current):
+            ("state.generation_changed", "The session was reset meanwhile; its generation is now \(current).")
+        case .ledgerChanged: ("state.ledger_changed", "The ledger was changed by another sync meanwhile.")
+        case .idsChanged: ("state.ids_changed", "Ids that the backend has given to records became known meanwhile.")
+        case .replicaForked(let replica):
+            ("state.replica_forked", "The replica \(replica) has gone on without this cursor.")
+        case .journalClosed: ("state.journal_closed", "The journal of the push was closed by another sync.")
+        case .leaseLost:
+            ("state.lease_lost", "The principal's lease has passed to another gateway; nothing was changed.")
+        case .tooLarge(let what): ("state.too_large", "The \(what) is too large for the state.")
+        case .invalid(let what): ("state.invalid", "The \(what) cannot be a key of the state.")
+        case .failed(let what): ("state.failed", "The state cannot do this: \(what).")
         }
     }
 }

@@ -53,7 +53,7 @@ struct StateGrowth {
             changes.increments[MetaKey.replicas.row] = Int64(added)
             changes.increments[MetaKey.principals.row] = Int64(added)
             changes.isDurable = false
-            _ = try await store.commit([OwnedChanges(owner: 0, changes: changes)])
+            _ = try await store.commit([changes])
             present += added
         }
         return present

@@ -17,8 +17,7 @@ import Testing
             func begin(_ principal: Principal) async throws -> Int64 {
                 let id = try await state.store.change(principal) {
                     try JournalRules.begin(
-                        JournalOpening(presented: try state.cursor(time.milliseconds), operations: 3, notes: []),
-                        at: time, in: &$0)
+                        presenting: state.cursor(time.milliseconds), operations: 3, notes: [], at: time, in: &$0)
                 }
                 var step = JournalStep()
                 step.inFlight = ["t-1", "t-2"].enumerated().map { place, id in

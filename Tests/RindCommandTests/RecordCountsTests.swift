@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JSONBytes
-import StateStore
 import SyncModel
 import Testing
 
+@testable import StateStore
 @testable import rind
 
 @Suite struct RecordCountsTests {

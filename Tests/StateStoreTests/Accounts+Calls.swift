@@ -164,7 +164,7 @@ extension Accounts {
         at time: Instant = now
     ) async throws {
         try await change(principal) {
-            try ReceiptRules.save(.init(receipt: receipt, digest: digest, expiresAt: expiresAt), at: time, in: &$0)
+            try ReceiptRules.save(receipt.kept(digest, until: expiresAt), at: time, in: &$0)
         }
     }
 
@@ -192,8 +192,8 @@ extension Accounts {
         presented: Int64? = nil, operations: Int = 1, notes: [PushNote] = [], of principal: Principal = alice
     ) async throws -> Int64 {
         try await change(principal) {
-            let opening = JournalOpening(presented: try presented.map(cursor), operations: operations, notes: notes)
-            return try JournalRules.begin(opening, at: now, in: &$0)
+            try JournalRules.begin(
+                presenting: presented.map(cursor), operations: operations, notes: notes, at: now, in: &$0)
         }
     }
 
@@ -214,4 +214,11 @@ extension Accounts {
 extension Receipt {
     /// The answer of a push that was taken.
     static let taken = Receipt(status: 200, contentType: "application/json", body: Array("{}".utf8))
+
+    /// The receipt as it is kept.
+    func kept(_ digest: String, until end: Instant) -> Self {
+        var kept = self
+        (kept.digest, kept.expiresAt) = (digest, end)
+        return kept
+    }
 }

@@ -13,12 +13,12 @@ import Testing
     private static let seeds = ProcessInfo.processInfo.environment["RIND_TEST_STORE_SEEDS"].flatMap(Int.init) ?? 3
 
     /// The store of bytes that a test runs over.
-    private var bytes: any ByteStore & LeaseKeeping { store.store }
+    private var bytes: any ByteStore { store.store }
 
-    private static func changes(_ change: (inout RowChanges) -> Void) -> [OwnedChanges] {
+    private static func changes(_ change: (inout RowChanges) -> Void) -> [RowChanges] {
         var changes = RowChanges()
         change(&changes)
-        return [OwnedChanges(owner: 1, changes: changes)]
+        return [changes]
     }
 
     private static func head(_ version: Int64) -> ByteRow {

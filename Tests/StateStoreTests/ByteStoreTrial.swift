@@ -116,8 +116,8 @@ struct ByteStoreTrial {
     /// Changes something in both and compares some answers.
     mutating func step() async throws {
         let changes = try await changes()
-        let expected = try await reference.commit([OwnedChanges(owner: 0, changes: changes)])
-        let found = try await other.commit([OwnedChanges(owner: 0, changes: changes)])
+        let expected = try await reference.commit([changes])
+        let found = try await other.commit([changes])
         try #require(found == expected)
         if expected == [.refused] { refusals += 1 }
         let lookups = try (0..<4).map { _ in try lookup() }

@@ -58,9 +58,7 @@ import Testing
         open = try await store.openJournals()
         #expect(open[0].inFlight.map(\.index) == [2] && open[0].journal.applied == 2)
         #expect(try await Self.states(store) == [.held, .held, .seen])
-        let end = JournalEnd(
-            step: Self.step(applied: [(2, "c")]),
-            receipt: JournalEnd.KeptReceipt(receipt: .taken, digest: "d", expiresAt: now + 9))
+        let end = JournalEnd(step: Self.step(applied: [(2, "c")]), receipt: .taken.kept("d", until: now + 9))
         try await store.end(id, end, at: now + 3)
         #expect(try await store.openJournals().isEmpty)
         #expect(try await Self.states(store) == [.held, .held, .held])

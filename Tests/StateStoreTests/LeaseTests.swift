@@ -47,7 +47,9 @@ import Testing
 
     /// Runs the body as a gateway does that has, or had, a lease.
     private func write(under lease: Lease, givingBack: Bool = false, _ body: () async throws -> Void) async throws {
-        try await RunningLease.$current.withValue(RunningLease(lease, isGivenBack: givingBack)) { try await body() }
+        var lease = lease
+        lease.isGivenBack = givingBack
+        try await Lease.$current.withValue(lease) { try await body() }
     }
 
     @Test(.sharedStores) func `one gateway at a time has the lease of a principal`() async throws {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Accounts
-import StateStore
 import SyncModel
 import Testing
+
+@testable import StateStore
 
 @Suite struct ReplicaTests {
     @Test(.eachStore) func `the operator sees every replica with its newest cursor, page by page`() async throws {

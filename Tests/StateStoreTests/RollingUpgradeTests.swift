@@ -24,7 +24,7 @@ import Testing
             row.version += 1
             changes.rows[row.key] = row
         }
-        #expect(try await bytes.commit([OwnedChanges(owner: alice.owner, changes: changes)]) == [.made])
+        #expect(try await bytes.commit([changes]) == [.made])
     }
 
     private static func appended<Head: Coded>(_ type: Head.Type, _ bytes: [UInt8]) throws -> [UInt8] {

@@ -84,15 +84,16 @@ extension StateLimits {
 extension Accounts {
     /// A state in memory.
     convenience init(limits: StateLimits = StateLimits()) {
-        self.init(MemoryBytes(), limits: limits, needsLeases: true)
+        let bytes = MemoryBytes()
+        self.init(bytes, limits: limits, leases: bytes)
     }
 
     convenience init(
-        _ bytes: any ByteStore & LeaseKeeping, limits: StateLimits = StateLimits(), epoch: Int64 = 0,
-        needsLeases: Bool = false
+        _ bytes: any ByteStore, limits: StateLimits = StateLimits(), epoch: Int64 = 0,
+        leases: (any LeaseKeeping)? = nil
     ) {
-        let setting = AccountSetting(limits: limits, epoch: epoch, numbers: TimedNumbers())
-        self.init(bytes, setting: setting, needsLeases: needsLeases)
+        let setting = AccountSetting(limits: limits, epoch: epoch, number: TimedNumbers().next)
+        self.init(bytes, setting: setting, leases: leases)
     }
 }
 

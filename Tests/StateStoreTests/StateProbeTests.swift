@@ -59,21 +59,33 @@ import Testing
         }
     }
 
-    @Test func `a try that takes too long is slow to those who waited, and goes on for the others`() async throws {
+    @Test func `a try that takes too long is slow to those who come meanwhile, and goes on for the others`() async {
         let probe = StateProbe()
-        let end = NIOLockedValueBox<(@Sendable (StateError?) -> Void)?>(nil)
-        await #expect(throws: StateError.slow) {
-            try await probe.result(within: .milliseconds(20)) { ended in end.withLockedValue { $0 = ended } }
-        }
-        await #expect(throws: StateError.slow) {
-            try await probe.result(within: .milliseconds(1)) { _ in Issue.record("two at the same time") }
-        }
+        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
         await withTaskGroup { group in
+            group.addTask {
+                await #expect(throws: StateError.busy) {
+                    try await probe.result(within: .seconds(3_600)) {
+                        begun.finish()
+                        for await _ in ends {}
+                        throw StateError.busy
+                    }
+                }
+            }
+            for await _ in begins {}
+            for limit in [20, 1] {
+                await #expect(throws: StateError.slow) {
+                    try await probe.result(within: .milliseconds(limit)) { Issue.record("two at the same time") }
+                }
+            }
             // Whether it waits, or comes when the result is old again.
             group.addTask {
-                await #expect(throws: StateError.busy) { try await probe.result(within: .seconds(3_600)) { $0(.busy) } }
+                await #expect(throws: StateError.busy) {
+                    try await probe.result(within: .seconds(3_600)) { throw StateError.busy }
+                }
             }
-            end.withLockedValue(\.self)?(.busy)
+            end.finish()
         }
     }
 

@@ -68,9 +68,9 @@ final class LeaseKeeper: Sendable {
     static func givingBack<R>(_ write: () async throws -> R) async throws -> R {
         guard let keeper = current, keeper.move(from: .held, to: .givingBack) else { return try await write() }
         do {
-            let result = try await RunningLease.$current.withValue(RunningLease(keeper.lease, isGivenBack: true)) {
-                try await write()
-            }
+            var lease = keeper.lease
+            lease.isGivenBack = true
+            let result = try await Lease.$current.withValue(lease) { try await write() }
             _ = keeper.move(from: .givingBack, to: .givenBack)
             return result
         } catch {

@@ -70,7 +70,7 @@ final class Leases: Sendable {
         do {
             result = .success(
                 try await LeaseKeeper.$current.withValue(keeper) {
-                    try await RunningLease.$current.withValue(RunningLease(keeper.lease)) {
+                    try await Lease.$current.withValue(keeper.lease) {
                         try await withKeeping(keeper) { try await body(context) }
                     }
                 })

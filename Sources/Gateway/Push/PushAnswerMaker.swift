@@ -27,10 +27,12 @@ struct PushAnswerMaker {
     }
 
     /// Returns the receipt to store for a repetition of the push; nil if receipts are off.
-    func keptReceipt(_ digest: String) -> JournalEnd.KeptReceipt? {
+    func keptReceipt(_ digest: String) -> Receipt? {
         let window = scope.settings.receiptWindow.milliseconds
         guard window > 0 else { return nil }
-        return JournalEnd.KeptReceipt(receipt: receipt, digest: digest, expiresAt: scope.now + window)
+        var kept = receipt
+        (kept.digest, kept.expiresAt) = (digest, scope.now + window)
+        return kept
     }
 
     /// Returns the answer with a receipt's contents.

@@ -39,8 +39,10 @@ extension PushRunner {
         let last = operations.suffix(PushNotes.atOnce)
         try await notes.writeSeen(operations.dropLast(last.count))
         let seen = try notes.maker.map { maker in try last.compactMap { try maker.note($0, .seen) } }
-        let opening = JournalOpening(presented: scope.presented, operations: operations.count, notes: seen ?? [])
-        let id = try await scope.change { try JournalRules.begin(opening, at: scope.now, in: &$0) }
+        let id = try await scope.change {
+            try JournalRules.begin(
+                presenting: scope.presented, operations: operations.count, notes: seen ?? [], at: scope.now, in: &$0)
+        }
         services.journals.begin(id, makesIDs: operations.contains(where: makesID))
         let makesIDs = operations.contains { $0.kind != .delete && scope.schema.tables[$0.table].hasOwnIDs }
         if makesIDs { services.making.begin(scope.principal) }

@@ -89,9 +89,9 @@ package final class World {
         // Some worlds have so little room in heads that most cursors and chunks are elsewhere.
         if hasSmallHeads { (limits.headBytes, limits.headChunks) = (400, 2) }
         return Accounts(
-            bytes, setting: AccountSetting(limits: limits, numbers: numbers),
+            bytes, setting: AccountSetting(limits: limits, number: numbers.next),
             versions: VersionSource(process: UInt32(truncatingIfNeeded: executor.draw() >> 33)),
-            needsLeases: setup.gateways > 1)
+            leases: setup.gateways > 1 ? bytes : nil)
     }
 
     /// Starts a gateway on the state.

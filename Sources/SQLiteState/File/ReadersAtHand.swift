@@ -23,16 +23,14 @@ final class ReadersAtHand: Sendable {
     private let state: NIOLockedValueBox<State>
 
     /// Opens connections to a file that exists and has its schema.
-    init(path: String, configuration: Configuration, count: Int) throws {
+    init(path: String, configuration: Configuration) throws {
+        let count = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
         var configuration = configuration
         configuration.readonly = true
         configuration.busyMode = .immediateError
         let free = try (0..<count).map { _ in try DatabaseQueue(path: path, configuration: configuration) }
         state = NIOLockedValueBox(State(free: free))
     }
-
-    /// The number of connections for a machine: half of the threads of the concurrency runtime, and at least one.
-    static var defaultCount: Int { max(1, ProcessInfo.processInfo.activeProcessorCount / 2) }
 
     /// Runs one consistent read; nil if no connection is free after a moment, or the file is locked.
     func read<T>(_ body: (Database) throws -> T) async throws -> T? {

@@ -5,8 +5,32 @@ import GRDB
 import StateSQL
 import StateStore
 
-/// Reads and writes rows.
+/// Reads and writes rows, and runs transactions.
 extension Database {
+    /// Runs one transaction and commits it; any error rolls it back.
+    func commit<T>(_ body: () throws -> T) throws -> T {
+        // GRDB's own transactions compile these two each time.
+        try step("BEGIN IMMEDIATE")
+        do {
+            let value = try body()
+            try step("COMMIT")
+            return value
+        } catch {
+            try? rollback()
+            throw error
+        }
+    }
+
+    /// Runs what writes, and does not wait for the disk.
+    func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
+        try execute(sql: "PRAGMA synchronous = NORMAL")
+        defer {
+            let isRestored = (try? execute(sql: "PRAGMA synchronous = FULL")) != nil
+            precondition(isRestored, "a state that cannot promise durability must not go on")
+        }
+        return try body()
+    }
+
     func rows(_ statements: [RowStatement]) throws -> [ByteRow] {
         var rows: [ByteRow] = []
         for statement in statements { try query(statement) { rows.append(try ByteRow($0)) } }

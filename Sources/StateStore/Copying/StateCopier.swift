@@ -52,13 +52,7 @@ package struct StateCopier: Sendable {
     private let maximumPage: Int
     private let report: @Sendable (Step) throws -> Void
 
-    /// Creates a copier.
-    ///
-    /// - Parameters:
-    ///   - source: The state that is read.
-    ///   - target: The state that is filled.
-    ///   - maximumPage: The most rows of a page; tests have little to copy.
-    ///   - report: Hears of each page; an error ends the copy, as a signal would.
+    /// Creates a copier; `report` hears of each page, and its error ends the copy, as a signal would.
     package init(
         from source: any ByteStore, to target: any ByteStore, maximumPage: Int = .max,
         report: @escaping @Sendable (Step) throws -> Void
@@ -74,7 +68,7 @@ package struct StateCopier: Sendable {
     /// - Returns: The number of rows of each table.
     /// - Throws: ``Failure``, the errors of the two states and of `report`; the copy can be started again.
     package func run() async throws -> [(table: ByteTableName, rows: Int)] {
-        if try await target.load([.row(MetaKey.copying.row)])[0].isEmpty {
+        if try await target.rows(.row(MetaKey.copying.row)).isEmpty {
             for table in ByteTableName.allCases {
                 guard try await rows(of: target, table, after: nil).isEmpty else { throw Failure.targetInUse }
             }
@@ -90,7 +84,7 @@ package struct StateCopier: Sendable {
     private func mark(_ row: ByteRow?) async throws {
         var changes = RowChanges()
         changes.rows.updateValue(row, forKey: MetaKey.copying.row)
-        _ = try await target.commit([OwnedChanges(owner: 0, changes: changes)])
+        _ = try await target.commit([changes])
     }
 
     /// Goes through a table and copies or compares its rows; returns their number.
@@ -127,6 +121,6 @@ package struct StateCopier: Sendable {
                 changes.rows[row.key] = row
             }
         }
-        _ = try await target.commit([OwnedChanges(owner: 0, changes: changes)])
+        _ = try await target.commit([changes])
     }
 }

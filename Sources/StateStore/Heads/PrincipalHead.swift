@@ -24,7 +24,7 @@ package struct PrincipalHead: Hashable, Sendable {
     /// The numbers of resets that single sessions have seen, by their digests.
     package var sessionResets: [String: Int] = [:]
     /// The receipts whose bodies are rows, oldest first.
-    package var receipts: [ReceiptHead] = []
+    var receipts: [ReceiptHead] = []
     /// The replicas that have never come back, oldest first.
     package var unconfirmed: [Int64] = []
     /// The first syncs that no device has come back from.
@@ -53,39 +53,32 @@ package struct PrincipalHead: Hashable, Sendable {
 }
 
 /// A receipt without its answer.
-package struct ReceiptHead: Hashable, Sendable, Coded {
-    /// The digest of the push.
-    package var digest = ""
-    /// The time at which it was saved.
-    package var savedAt: Instant = 0
-    /// The time at which it expires.
-    package var expiresAt: Instant = 0
+struct ReceiptHead: Hashable, Coded {
+    var digest = ""
+    var savedAt: Instant = 0
+    var expiresAt: Instant = 0
 
-    package init() {}
+    mutating func code(with coder: inout Coder) throws(StateError) { try coder.code(&digest, &savedAt, &expiresAt) }
+}
 
-    init(digest: String, savedAt: Instant, expiresAt: Instant) {
-        self.digest = digest
-        self.savedAt = savedAt
-        self.expiresAt = expiresAt
-    }
+extension Principal: Coded {
+    package init() { self.init(rawValue: "") }
 
+    /// Codes the digits of principal and user as half as many bytes.
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        try coder.code(&digest, &savedAt, &expiresAt)
+        var (digest, user) = (HexDigits(rawValue), origin.map { HexDigits($0.user) })
+        var scope = origin?.scope
+        try coder.code(&digest, &user, &scope)
+        let origin = user.flatMap { user in scope.map { Principal.Origin(user: user.text, scope: $0) } }
+        self = Principal(rawValue: digest.text, origin: origin)
     }
 }
 
 extension PrincipalHead: Coded {
-    package init() { self.init(Principal(rawValue: ""), at: 0) }
+    package init() { self.init(Principal(), at: 0) }
 
     package mutating func code(with coder: inout Coder) throws(StateError) {
-        var digest = HexDigits(principal.rawValue)
-        var user = principal.origin.map { HexDigits($0.user) }
-        var scope = principal.origin?.scope
-        try coder.code(&digest, &user, &scope)
-        principal = Principal(
-            rawValue: digest.text,
-            origin: user.flatMap { user in scope.map { Principal.Origin(user: user.text, scope: $0) } })
-        try coder.code(&lastSeen)
+        try coder.code(&principal, &lastSeen)
         try coder.code(&newestGone)
         try coder.code(&distrustedAt, &noteSequence, &notes, &idSequence, &resets)
         try coder.code(hex: &sessionResets)

@@ -65,10 +65,10 @@ extension StoredCursor {
     /// A cursor before the newest one.
     private static var none: StoredCursor {
         StoredCursor(
-            .first, isConfirmed: false,
-            Making(
-                parent: nil, vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""),
-                generation: 0, mapping: "", noted: 0, comparisons: [:], ids: VisibleIDs()))
+            CursorRow(
+                principal: Principal(), cursor: .first, replica: ReplicaID(rawValue: 0), parent: nil,
+                vector: CheckpointVector(), schemaVersion: nil, session: Session(rawValue: ""), generation: 0,
+                mappingDigest: ""))
     }
 
     /// Codes cursors from the newest on: most parts are those of the next newer one, of the newest those of `other`.
@@ -91,18 +91,22 @@ extension StoredCursor {
     }
 
     private mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
-        var made = making
+        var row = making
         try coder.code(&cursor)
         try coder.code(&isConfirmed)
-        try made.code(with: &coder, after: newer.making)
-        if coder.isReading { self = StoredCursor(cursor, isConfirmed: isConfirmed, made) }
+        try row.code(with: &coder, after: newer.making)
+        if coder.isReading {
+            (row.cursor, row.isConfirmed) = (cursor, isConfirmed)
+            self = StoredCursor(row)
+        }
         try coder.code(&delta, &undo)
         try coder.code(&below)
         try coder.code(&isExact)
     }
 }
 
-extension StoredCursor.Making {
+extension CursorRow {
+    /// Codes the facts that were known when the cursor was handed out.
     fileprivate mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
         try coder.code(&parent)
         try coder.code(&vector, after: newer.vector)
@@ -111,7 +115,7 @@ extension StoredCursor.Making {
         try coder.code(&digest, ifNot: newer.session.rawValue) { (c, v) throws(StateError) in try c.code(hex: &v) }
         if coder.isReading { session = Session(rawValue: digest) }
         try coder.code(&generation)
-        try coder.code(&mapping, ifNot: newer.mapping) { (c, v) throws(StateError) in try c.code(hex: &v) }
+        try coder.code(&mappingDigest, ifNot: newer.mappingDigest) { (c, v) throws(StateError) in try c.code(hex: &v) }
         try coder.code(&noted)
         try coder.code(&comparisons, ifNot: newer.comparisons) { (c, v) throws(StateError) in
             try c.code(&v)

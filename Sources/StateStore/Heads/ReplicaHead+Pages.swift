@@ -4,20 +4,13 @@
 package import SyncModel
 
 /// Cursors that their replica's head has no room for; they are not changed as long as the page is there.
-package struct CursorPage: Hashable, Sendable, Coded {
+struct CursorPage: Hashable, Coded {
     /// The number of the page; no other one has it.
-    package var number: Int64 = 0
+    var number: Int64 = 0
     /// The cursors in their order.
-    package var cursors: [StoredCursor] = []
+    var cursors: [StoredCursor] = []
 
-    package init() {}
-
-    init(number: Int64, cursors: [StoredCursor]) {
-        self.number = number
-        self.cursors = cursors
-    }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
+    mutating func code(with coder: inout Coder) throws(StateError) {
         try StoredCursor.code(&cursors, with: &coder)
     }
 
@@ -27,17 +20,14 @@ package struct CursorPage: Hashable, Sendable, Coded {
 
 /// The cursors that their head does not know any more: they are older than its tip, and no delta that it needs is
 /// theirs.
-package struct OlderCursors: Hashable, Sendable, Coded {
-    /// The number of cursors.
-    package var count = 0
+struct OlderCursors: Hashable, Coded {
+    var count = 0
     /// The greatest number of notes that one of them has seen: later ones with an exact ledger have seen as many.
-    package var noted: Int64 = 0
+    var noted: Int64 = 0
     /// The size of their layers in bytes.
-    package var ledgerBytes = 0
+    var ledgerBytes = 0
 
-    package init() {}
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
+    mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(&count, &noted, &ledgerBytes)
     }
 }
@@ -69,6 +59,9 @@ extension ReplicaHead {
         return .rows(
             .older, of: owner, prefix: prefix, after: cursor.map { prefix + ($0.rawValue - 1).keyBytes }, limit: limit)
     }
+
+    /// Returns the lookup of the pages that the head names; nil if it names none.
+    package func pagesLookup(_ owner: Int64) -> Lookup? { pages.isEmpty ? nil : AccountView.pages(of: id, owner) }
 
     /// Takes the pages that the head names out of rows; returns false if one is not there.
     package mutating func take(pages rows: [ByteRow]) throws(StateError) -> Bool {

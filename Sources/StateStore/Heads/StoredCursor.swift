@@ -7,23 +7,10 @@ package import SyncModel
 ///
 /// A head is copied whenever one of its cursors changes; so what never changes of a cursor is shared by all copies.
 package struct StoredCursor: Hashable, Sendable {
-    /// The facts that were known when the cursor was handed out.
-    struct Making: Hashable, Sendable {
-        var parent: Cursor?
-        var vector: CheckpointVector
-        var schemaVersion: Int?
-        var session: Session
-        var generation: Int
-        var mapping: String
-        var noted: Int64
-        var comparisons: [String: FullComparison]
-        var ids: VisibleIDs
-    }
-
     private final class Shared: Sendable {
-        let making: Making
+        let row: CursorRow
 
-        init(_ making: Making) { self.making = making }
+        init(_ row: CursorRow) { self.row = row }
     }
 
     /// The cursor.
@@ -40,50 +27,43 @@ package struct StoredCursor: Hashable, Sendable {
     package var isExact = false
     private var shared: Shared
 
-    init(_ cursor: Cursor, isConfirmed: Bool, _ making: Making) {
-        self.cursor = cursor
-        self.isConfirmed = isConfirmed
-        shared = Shared(making)
-    }
-
+    /// Creates the cursor of a row, which belongs to no other principal or replica than its head.
     init(_ row: CursorRow) {
-        self.init(
-            row.cursor, isConfirmed: row.isConfirmed,
-            Making(
-                parent: row.parent, vector: row.vector, schemaVersion: row.schemaVersion, session: row.session,
-                generation: row.generation, mapping: row.mappingDigest, noted: row.noted,
-                comparisons: row.comparisons, ids: row.ids))
+        (cursor, isConfirmed) = (row.cursor, row.isConfirmed)
+        var row = row
+        (row.principal, row.cursor, row.replica) = (Principal(), .first, ReplicaID(rawValue: 0))
+        row.isConfirmed = false
+        shared = Shared(row)
     }
 
-    var making: Making { shared.making }
+    /// The facts that were known when the cursor was handed out.
+    var making: CursorRow { shared.row }
     /// The cursor that was presented when it was made; nil for a first sync.
     package var parent: Cursor? {
-        get { shared.making.parent }
+        get { shared.row.parent }
         set {
-            var making = shared.making
-            making.parent = newValue
-            shared = Shared(making)
+            var row = shared.row
+            row.parent = newValue
+            shared = Shared(row)
         }
     }
     /// The vector from which the backend's stream goes on.
-    package var vector: CheckpointVector { shared.making.vector }
+    package var vector: CheckpointVector { shared.row.vector }
     /// The schema version of the device's data; nil if it was never stated.
-    package var schemaVersion: Int? { shared.making.schemaVersion }
+    package var schemaVersion: Int? { shared.row.schemaVersion }
     /// The session that it was made under.
-    package var session: Session { shared.making.session }
+    package var session: Session { shared.row.session }
     /// The number of the principal's notes when its stream began.
-    package var noted: Int64 { shared.making.noted }
+    package var noted: Int64 { shared.row.noted }
     /// The last full comparison of each request type.
-    package var comparisons: [String: FullComparison] { shared.making.comparisons }
+    package var comparisons: [String: FullComparison] { shared.row.comparisons }
 
     /// Returns the cursor as its principal's pulls see it.
     package func row(of principal: Principal, _ replica: ReplicaID) -> CursorRow {
-        let making = shared.making
-        return CursorRow(
-            principal: principal, cursor: cursor, replica: replica, parent: making.parent, vector: making.vector,
-            schemaVersion: making.schemaVersion, session: making.session, generation: making.generation,
-            isConfirmed: isConfirmed, mappingDigest: making.mapping, noted: making.noted,
-            comparisons: making.comparisons, ids: making.ids)
+        var row = shared.row
+        (row.principal, row.cursor, row.replica) = (principal, cursor, replica)
+        row.isConfirmed = isConfirmed
+        return row
     }
 
     /// Compares all parts; those that are shared only if they are not the same.

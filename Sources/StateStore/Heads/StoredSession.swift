@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import SyncModel
+import SyncModel
 
 /// A session, for which the backend keeps checkpoints.
 struct StoredSession: Hashable, Sendable, Coded {
@@ -20,23 +20,14 @@ struct StoredSession: Hashable, Sendable, Coded {
 }
 
 /// The vector that the backend holds for a session.
-package struct StoredPosition: Hashable, Sendable, Coded {
+struct StoredPosition: Hashable, Coded {
     /// The session's digest.
-    package var session = ""
-    /// The vector.
-    package var vector = CheckpointVector()
+    var session = ""
+    var vector = CheckpointVector()
     /// The number of the ``LastMove`` since which this is known.
-    package var move: Int64 = 0
+    var move: Int64 = 0
 
-    package init() {}
-
-    init(session: Session, vector: CheckpointVector, move: Int64) {
-        self.session = session.rawValue
-        self.vector = vector
-        self.move = move
-    }
-
-    package mutating func code(with coder: inout Coder) throws(StateError) {
+    mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(hex: &session)
         try coder.code(&vector, &move)
     }

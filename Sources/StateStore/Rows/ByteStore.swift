@@ -38,16 +38,24 @@ package protocol ByteStore: Sendable {
     ///
     /// - Returns: For each of them its outcome.
     /// - Throws: ``StateError`` if the store has failed; then none of them was made.
-    func commit(_ group: [OwnedChanges]) async throws -> [CommitOutcome]
+    func commit(_ group: [RowChanges]) async throws -> [CommitOutcome]
 
-    /// Checks that the bytes can be read and written; thoroughly, that every page can.
+    /// Checks that the bytes can be read and written, in a transaction for each; thoroughly, that every page can, which
+    /// takes seconds per gigabyte.
     func check(thoroughly: Bool) async throws
 
-    /// Checks that bytes can be written now, as `Accounts.checkWriting` does.
+    /// Checks that bytes can be written now, by writing: at most once a second, and never twice at the same time.
+    ///
+    /// - Throws: ``StateError``: ``StateError/slow`` if the limit has passed.
     func checkWriting(within limit: Duration) async throws
 
     /// Finishes running calls and releases the store; every later call throws ``StateError/closed``.
     func close() async
+}
+
+extension ByteStore {
+    /// Reads the rows of one lookup.
+    package func rows(_ lookup: Lookup) async throws -> [ByteRow] { try await load([lookup])[0] }
 }
 
 /// Keeps the leases of principals that several gateways share.
@@ -62,20 +70,6 @@ package protocol LeaseKeeping: Sendable {
 
     /// Gives a lease back; one that is not held is not an error.
     func giveBack(_ lease: Lease) async throws
-}
-
-/// Changes with the principal that they belong to.
-package struct OwnedChanges: Sendable {
-    /// The number of the principal that the changed chunks belong to.
-    package var owner: Int64
-    /// The changes.
-    package var changes: RowChanges
-
-    /// Creates a value.
-    package init(owner: Int64, changes: RowChanges) {
-        self.owner = owner
-        self.changes = changes
-    }
 }
 
 /// The outcome of changes that reached the store.

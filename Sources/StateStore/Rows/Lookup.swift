@@ -48,6 +48,11 @@ package enum Lookup: Hashable, Sendable {
 }
 
 extension Lookup {
+    /// Names the rows of a kind and all owners by number, those with greater numbers than the given one.
+    package static func all(_ kind: RowKind, after number: Int64? = nil, limit: Int) -> Self {
+        .all(kind, by: .number, after: number.map { Mark($0, tie: .max) }, limit: limit, descending: false)
+    }
+
     /// Names all rows of one owner and kind whose keys begin with a prefix.
     package static func all(_ kind: RowKind, of owner: Int64, prefix: [UInt8] = []) -> Self {
         .rows(kind, of: owner, prefix: prefix, after: nil, limit: .max)

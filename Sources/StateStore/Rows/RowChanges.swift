@@ -23,8 +23,6 @@ package struct RowChanges: Sendable {
     package var floors: [RowKey: Int64] = [:]
     /// The lease under which the changes are made; they fail if it has passed on.
     package var lease: Lease?
-    /// True if the lease is given back with the changes.
-    package var givesLeaseBack = false
     /// True if the changes are durable when the commit returns; false if the next durable commit may make them so.
     package var isDurable = true
 
@@ -34,7 +32,6 @@ package struct RowChanges: Sendable {
     /// True if nothing is written.
     package var isEmpty: Bool {
         rows.isEmpty && added.isEmpty && counted.isEmpty && chunks.isEmpty && freedChunks.isEmpty && increments.isEmpty
-            && floors.isEmpty
-            && !givesLeaseBack
+            && floors.isEmpty && lease?.isGivenBack != true
     }
 }

@@ -58,7 +58,7 @@ extension Account {
                 table: first.table, first: first.first, entries: named.reduce(0) { $0 + $1.entries },
                 number: nextNumber(at: now), size: named.reduce(0) { $0 + $1.size })
             directory.named = named.reduce(0) { $0 + max(1, $1.named) }
-            write(try StagedChunks(named).encoded(), chunk: directory.number)
+            changes.chunks[directory.number] = try StagedChunks(named).encoded()
             directories.append(directory)
         }
         return directories

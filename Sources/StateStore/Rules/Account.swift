@@ -16,7 +16,7 @@ package struct Account {
     /// The values that hold for all principals.
     package let setting: AccountSetting
     private(set) var view: AccountView
-    private(set) var changes = RowChanges()
+    var changes = RowChanges()
     private var read: Set<RowKey> = []
     private var changedReplicas: Set<ReplicaID> = []
     /// The changes of replicas that were not stored yet when the rule began, and those that it has made since.
@@ -197,12 +197,6 @@ extension Account {
     /// Deletes a row.
     mutating func delete(_ key: RowKey) { changes.rows[key] = .some(nil) }
 
-    /// Writes a cursor's row; the changes are refused if another pull has got this cursor meanwhile.
-    mutating func add(_ row: ByteRow) { changes.added.append(row) }
-
-    /// Adds a row that all principals share, or counts it once more.
-    mutating func count(_ row: ByteRow) { changes.counted.append(row) }
-
     /// Lets a number of the whole state rise.
     mutating func increment(_ key: MetaKey, by amount: Int64) { changes.increments[key.row, default: 0] += amount }
 
@@ -211,17 +205,11 @@ extension Account {
         changes.floors[key.row] = max(changes.floors[key.row] ?? number, number)
     }
 
-    /// Writes chunks whose numbers no other chunk has.
-    mutating func write(_ bytes: [UInt8], chunk number: Int64) { changes.chunks[number] = bytes }
-
-    /// Deletes chunks at once.
-    mutating func free(_ chunks: [Int64]) { changes.freedChunks += chunks }
-
     /// Lets these changes be lost if the process is killed before the next durable commit.
     mutating func needNotBeDurable() { changes.isDurable = false }
 
     /// Returns the next number that nothing else has, for chunks and layers.
-    func nextNumber(at now: Instant) -> Int64 { setting.numbers.next(at: now) }
+    func nextNumber(at now: Instant) -> Int64 { setting.number(now) }
 
     /// Returns numbers of a kind of rows that operators know by them; they were never given before.
     mutating func numbers(of kind: RowKind, count: Int) throws -> [Int64] {
@@ -242,9 +230,6 @@ extension Account {
 
     /// Lets the changes be refused if a row is not there any more.
     mutating func expect(_ row: ByteRow) { changes.expected[row.key] = row.version }
-
-    /// Adds a row that has versions.
-    mutating func expectNew(_ key: RowKey) { changes.expected[key] = 0 }
 
     /// Returns a row that has versions; the rule runs again if another change of it comes first.
     mutating func shared<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: ByteRow, value: V)? {

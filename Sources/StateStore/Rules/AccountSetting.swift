@@ -11,19 +11,21 @@ package struct AccountSetting: Sendable {
     package var cursorLead: Int64 = 0
     /// The store's epoch: positions of other ones do not count.
     package var epoch: Int64 = 0
-    /// The next number that no chunk, layer or loose set has.
-    package var numbers: any NumberSource
+    /// Returns a number that no chunk, layer or loose set has, about the greatest that was given so far.
+    package var number: @Sendable (_ now: Instant) -> Int64
     /// True if numbers of which nothing is known are taken for free ones: the commit is refused if they are not.
     package var assumesFree = false
     /// True if there is room for changes that are stored later.
     package var canDefer = true
 
     /// Creates a setting.
-    package init(limits: StateLimits, cursorLead: Int64 = 0, epoch: Int64 = 0, numbers: any NumberSource) {
+    package init(
+        limits: StateLimits, cursorLead: Int64 = 0, epoch: Int64 = 0, number: @escaping @Sendable (Instant) -> Int64
+    ) {
         self.limits = limits
         self.cursorLead = cursorLead
         self.epoch = epoch
-        self.numbers = numbers
+        self.number = number
     }
 }
 

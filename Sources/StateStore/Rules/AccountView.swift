@@ -101,7 +101,7 @@ package struct AccountView: Sendable {
         return Missing(lookups: [unpaged[id] == nil ? head : Self.pages(of: id, owner)])
     }
 
-    private static func pages(of id: ReplicaID, _ owner: Int64) -> Lookup {
+    static func pages(of id: ReplicaID, _ owner: Int64) -> Lookup {
         .all(.recent, of: owner, prefix: id.rawValue.keyBytes)
     }
 
@@ -162,10 +162,4 @@ extension AccountView {
         else { return }
         answers[.replica(namedBy: RowKey(.cursor, of: row.key.owner, number: grandparent.rawValue))] = nil
     }
-}
-
-/// Gives numbers that rise with the time and that nothing else has.
-package protocol NumberSource: Sendable {
-    /// Returns a number, about the greatest that was given so far.
-    func next(at now: Instant) -> Int64
 }

@@ -152,7 +152,7 @@ package enum CollectionRules {
         let loose = try account.rows(.loose).flatMap { try [Int64](decoding: $0.bytes) }
         let layers = replicas.flatMap(\.layers) + older.flatMap(\.layers)
         let chunks = try account.numbers(in: layers.flatMap(\.chunks)) + loose
-        account.free(chunks)
+        account.changes.freedChunks += chunks
         counts[.chunk] = chunks.count
         for row in try account.rows(.loose) { account.delete(row.key) }
         for replica in replicas { try account.removeHead(of: replica.id) }

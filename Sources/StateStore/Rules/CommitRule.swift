@@ -44,7 +44,8 @@ package enum CommitRule {
             try SessionRules.setPosition(
                 .at(position), of: row.session, syncing: replica.id, at: pull.now, in: &account)
         }
-        account.add(
+        // Refused if another pull has got this cursor meanwhile.
+        account.changes.added.append(
             ByteRow(
                 key: RowKey(.cursor, of: account.owner, number: row.cursor.rawValue), number: row.cursor.rawValue,
                 rank: replica.id.rawValue))

@@ -5,15 +5,14 @@ package import SyncModel
 
 /// Keeps pushes by calls while they are in progress, and those that were interrupted or failed (finding 19).
 ///
-/// A journal is open from ``begin(_:at:in:)`` until ``end(_:of:at:in:)``, or until push recovery closes it because the
+/// A journal is open from ``begin(presenting:operations:notes:at:in:)`` until ``end(_:of:at:in:)``, or until push recovery closes it because the
 /// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends
 /// anything: this is the fence between two gateways on one state. A store with leases also compares their numbers here.
 package enum JournalRules {
     /// A journal, and how often it could not be closed.
     struct Journal: Coded {
         var journal = PushJournal(
-            id: 0, principal: Principal(rawValue: ""), presented: nil, startedAt: 0, changedAt: 0, state: .open,
-            operations: 0)
+            id: 0, principal: Principal(), presented: nil, startedAt: 0, changedAt: 0, state: .open, operations: 0)
         var tries = 0
         /// The time of the first failed attempt.
         var triedAt: Instant?
@@ -47,15 +46,17 @@ package enum JournalRules {
         return journal
     }
 
-    /// Opens a journal and writes the notes of its push, before the first call to the backend; returns its number,
-    /// never given before.
-    package static func begin(_ opening: JournalOpening, at now: Instant, in account: inout Account) throws -> Int64 {
-        try NoteRules.write(opening.notes, at: now, in: &account)
+    /// Opens the journal of a push with so many operations and writes its notes, before the first call to the backend;
+    /// returns its number, never given before.
+    package static func begin(
+        presenting cursor: Cursor?, operations: Int, notes: [PushNote], at now: Instant, in account: inout Account
+    ) throws -> Int64 {
+        try NoteRules.write(notes, at: now, in: &account)
         let id = try account.numbers(of: .journal, count: 1)[0]
         let journal = PushJournal(
-            id: id, principal: account.principal, presented: opening.presented, startedAt: now, changedAt: now,
-            state: .open, operations: opening.operations)
-        account.expectNew(rowKey(id, account.owner))
+            id: id, principal: account.principal, presented: cursor, startedAt: now, changedAt: now, state: .open,
+            operations: operations)
+        account.changes.expected[rowKey(id, account.owner)] = 0
         try account.put(Journal(journal: journal), at: rowKey(id, account.owner), number: id)
         try account.withHead(at: now) { $0.openJournals.append(id) }
         return id

@@ -80,7 +80,7 @@ package enum LedgerRules {
                 table: try key(chunk.table, "table"), first: chunk.first, entries: chunk.entries,
                 number: account.nextNumber(at: now), size: chunk.bytes.count)
             if head.size > account.setting.limits.inlineBytes {
-                account.write(chunk.bytes, chunk: head.number)
+                account.changes.chunks[head.number] = chunk.bytes
             } else {
                 head.bytes = chunk.bytes
             }

@@ -5,24 +5,6 @@ package import SyncModel
 
 /// Keeps the lines of streams that could not be delivered, once for all principals that have met them.
 package enum LineRules {
-    /// A line with its history, but for the number of times, which is its row's version.
-    struct Line: Coded {
-        var line = QuarantinedLine(reason: .noID)
-        var reason = ""
-        var principal = ""
-        var user: String?
-        var scope: String?
-        var firstSeen: Instant = 0
-        var lastSeen: Instant = 0
-
-        mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(&reason, &line.type, &line.namespace, &line.table, &line.id)
-            try coder.code(&line.bytes)
-            try coder.code(hex: &principal)
-            try coder.code(&user, &scope, &firstSeen, &lastSeen)
-        }
-    }
-
     /// The amount that is subtracted from the rank of lines whose records went out all the same: they give way first.
     private static let delivered: Int64 = 1 << 52
 
@@ -47,10 +29,9 @@ package enum LineRules {
         var numbers = try account.numbers(of: .line, count: fresh)[...]
         for (line, key) in zip(lines, keys) {
             let old = known[key] ?? nil
-            var stored = Line(
-                line: line, reason: line.reason.rawValue, principal: account.principal.rawValue,
-                user: account.principal.origin?.user, scope: account.principal.origin?.scope,
-                firstSeen: try old.map { try Line(decoding: $0.bytes).firstSeen } ?? now, lastSeen: now)
+            var stored = QuarantineEntry(
+                id: 0, line: line, principal: account.principal, count: 0,
+                firstSeen: try old.map { try QuarantineEntry(decoding: $0.bytes).firstSeen } ?? now, lastSeen: now)
             stored.line.type = line.type.map { remark($0) }
             stored.line.namespace = line.namespace.map { remark($0) }
             stored.line.table = line.table.map { remark($0) }
@@ -60,7 +41,7 @@ package enum LineRules {
                 key: key, version: 1, number: old?.number ?? numbers.popFirst() ?? 0,
                 rank: now.milliseconds - (line.reason.isDelivered ? delivered : 0), bytes: try stored.encoded())
             known[key] = row
-            account.count(row)
+            account.changes.counted.append(row)
         }
         let surplus = max(0, kept + fresh - room)
         for row in try account.rows(oldest(lines.count)).prefix(surplus) { account.delete(row.key) }
@@ -73,15 +54,58 @@ package enum LineRules {
 
     /// Returns an entry; nil for a reason that only a newer gateway knows.
     package static func entry(_ row: ByteRow) throws -> QuarantineEntry? {
-        var stored = try Line(decoding: row.bytes)
-        guard let reason = QuarantinedLine.Reason(rawValue: stored.reason) else { return nil }
-        stored.line.reason = reason
-        let origin = stored.user.flatMap { user in
-            stored.scope.map { Principal.Origin(user: user, scope: $0) }
-        }
-        return QuarantineEntry(
-            id: row.number, line: stored.line, principal: Principal(rawValue: stored.principal, origin: origin),
-            count: Int(row.version), firstSeen: stored.firstSeen, lastSeen: stored.lastSeen)
+        let name = String(decoding: row.key.key.prefix { $0 != 0 }, as: UTF8.self)
+        guard let reason = QuarantinedLine.Reason(rawValue: name) else { return nil }
+        var entry = try QuarantineEntry(decoding: row.bytes)
+        (entry.id, entry.line.reason, entry.count) = (row.number, reason, Int(row.version))
+        return entry
+    }
+}
+
+/// A quarantined line with its history.
+package struct QuarantineEntry: Hashable, Sendable {
+    /// The entry's number in the state.
+    package var id: Int64
+    /// The line; its texts and bytes may have been cut to the limits of the store.
+    package var line: QuarantinedLine
+    /// The principal for whose pull the line came last.
+    package var principal: Principal
+    /// The number of times that the line came.
+    package var count: Int
+    /// The time at which the line first came.
+    package var firstSeen: Instant
+    /// The time at which the line last came.
+    package var lastSeen: Instant
+}
+
+/// The numbers of lines in the quarantine.
+package struct QuarantineCounts: Hashable, Sendable {
+    /// The number of different lines that are kept.
+    package var entries: Int
+    /// The number of different lines that are kept for each reason.
+    package var byReason: [QuarantinedLine.Reason: Int]
+    /// The number of lines dropped for lack of room, since the state began.
+    package var dropped: Int
+
+    /// Creates counts; without arguments, those of an empty quarantine.
+    package init(entries: Int = 0, byReason: [QuarantinedLine.Reason: Int] = [:], dropped: Int = 0) {
+        self.entries = entries
+        self.byReason = byReason
+        self.dropped = dropped
+    }
+}
+
+extension QuarantineEntry: Coded {
+    package init() {
+        self.init(
+            id: 0, line: QuarantinedLine(reason: .noID), principal: Principal(), count: 0, firstSeen: 0, lastSeen: 0)
+    }
+
+    /// Codes all but the reason, the number and the count, which its row has.
+    package mutating func code(with coder: inout Coder) throws(StateError) {
+        try coder.code(&line.type, &line.namespace, &line.table, &line.id)
+        try coder.code(&line.bytes)
+        try coder.code(&principal, &firstSeen, &lastSeen)
     }
 }
 

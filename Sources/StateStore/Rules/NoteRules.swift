@@ -5,29 +5,29 @@ package import SyncModel
 
 /// Keeps the notes that the pushes of a principal have made about records.
 package enum NoteRules {
-    /// The part of a note that its key does not have.
+    /// A note with its history; its key has the record.
     struct Note: Coded {
-        var state = PushNote.State.seen
-        var sequence: Int64 = 0
-        var links: [Int64] = []
-        var shape: Int64 = 0
+        var note = PushNote(table: "", id: "", state: .seen)
         var madeAt: Instant = 0
         /// The sequence of the newest note that says that the backend holds or has deleted the record; until there is
         /// one, the sequence of the record's first note, negative.
         var accepted: Int64 = 0
 
         /// True if the record has been *seen* in a push once, and has no other note.
-        var isFresh: Bool { state == .seen && accepted == -sequence }
+        var isFresh: Bool { note.state == .seen && accepted == -note.sequence }
 
         mutating func code(with coder: inout Coder) throws(StateError) {
-            try coder.code(raw: &state)
-            try coder.code(&sequence, &links, &shape, &madeAt, &accepted)
+            var (links, shape) = (note.links.map(Int64.init(bitPattern:)), Int64(note.shape))
+            try coder.code(raw: &note.state)
+            try coder.code(&note.sequence, &links, &shape, &madeAt, &accepted)
+            note.links = links.map(UInt64.init(bitPattern:))
+            note.shape = UInt32(truncatingIfNeeded: shape)
         }
 
         func note(of record: PushedRecordKey) -> PushNote {
-            PushNote(
-                table: record.table, id: record.id, state: state, sequence: sequence,
-                links: links.map(UInt64.init(bitPattern:)), shape: UInt32(truncatingIfNeeded: shape))
+            var note = note
+            (note.table, note.id) = (record.table, record.id)
+            return note
         }
     }
 
@@ -53,22 +53,21 @@ package enum NoteRules {
             let old = try account.value(row, as: Note.self)?.value
             if old == nil { head.notes += 1 }
             let value = merged(note, head.noteSequence, after: old, at: now)
-            try account.put(value, at: row, number: value.sequence)
+            try account.put(value, at: row, number: value.note.sequence)
         }
         try account.withHead(at: now) { $0 = head }
     }
 
     private static func merged(_ note: PushNote, _ sequence: Int64, after old: Note?, at now: Instant) -> Note {
         let isAccepted = note.state == .held || note.state == .gone
-        var value = Note(
-            state: note.state, sequence: sequence, links: note.links.map(Int64.init(bitPattern:)),
-            shape: Int64(note.shape), madeAt: now, accepted: isAccepted ? sequence : -sequence)
+        var value = Note(note: note, madeAt: now, accepted: isAccepted ? sequence : -sequence)
+        value.note.sequence = sequence
         guard let old else { return value }
         if !isAccepted { value.accepted = old.accepted }
         if note.state == .seen {
-            value.state = old.state != .refused ? old.state : old.accepted > 0 ? .held : .seen
+            value.note.state = old.note.state != .refused ? old.note.state : old.accepted > 0 ? .held : .seen
         }
-        if note.links.isEmpty { (value.links, value.shape) = (old.links, old.shape) }
+        if note.links.isEmpty { (value.note.links, value.note.shape) = (old.note.links, old.note.shape) }
         return value
     }
 
@@ -137,7 +136,7 @@ package enum NoteRules {
         let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, descending: false))
         let gone = try rows.prefix { row in
             let note = try Note(decoding: row.bytes)
-            return note.madeAt < retention.seenBefore || (note.sequence <= seen && note.madeAt < retention.undoBefore)
+            return note.madeAt < retention.seenBefore || (row.number <= seen && note.madeAt < retention.undoBefore)
         }.prefix(10 * account.setting.limits.collectBatch)
         try delete(Array(gone), in: &account)
         return gone.count

@@ -23,23 +23,22 @@ package enum ReceiptRules {
     /// the limit.
     ///
     /// - Throws: ``StateError/tooLarge(_:)`` for a body over the limit: answer without a receipt.
-    package static func save(_ kept: JournalEnd.KeptReceipt, at now: Instant, in account: inout Account) throws {
+    package static func save(_ receipt: Receipt, at now: Instant, in account: inout Account) throws {
         let limits = account.setting.limits
-        guard kept.receipt.body.count <= limits.receiptBytes else { throw StateError.tooLarge("answer of the push") }
-        _ = try key(kept.digest, "push digest")
-        _ = try key(kept.receipt.contentType, "content type")
+        guard receipt.body.count <= limits.receiptBytes else { throw StateError.tooLarge("answer of the push") }
+        _ = try (key(receipt.digest, "push digest"), key(receipt.contentType, "content type"))
         var gone: [ReceiptHead] = []
         try account.withHead(at: now) { head in
-            let new = ReceiptHead(digest: kept.digest, savedAt: now, expiresAt: kept.expiresAt)
-            gone = head.receipts.filter { $0.expiresAt <= now || $0.digest == kept.digest }
-            head.receipts.removeAll { $0.expiresAt <= now || $0.digest == kept.digest }
-            head.receipts.append(new)
+            gone = head.receipts.filter { $0.expiresAt <= now || $0.digest == receipt.digest }
+            head.receipts.removeAll { $0.expiresAt <= now || $0.digest == receipt.digest }
+            head.receipts.append(
+                ReceiptHead(digest: receipt.digest, savedAt: now, expiresAt: receipt.expiresAt))
             let surplus = max(0, head.receipts.count - max(1, limits.receiptsPerPrincipal))
             gone += head.receipts.prefix(surplus)
             head.receipts.removeFirst(surplus)
         }
         for receipt in gone { account.delete(rowKey(receipt.digest, account.owner)) }
-        try account.put(kept.receipt, at: rowKey(kept.digest, account.owner))
+        try account.put(receipt, at: rowKey(receipt.digest, account.owner))
     }
 
     /// Deletes all receipts, as every pull does.
@@ -58,9 +57,31 @@ package enum ReceiptRules {
     }
 }
 
+/// The answer to a push, kept in case the client has never received it (finding 18).
+package struct Receipt: Hashable, Sendable {
+    /// The HTTP status.
+    package var status: Int
+    /// The content type of the body.
+    package var contentType: String
+    /// The body.
+    package var body: [UInt8]
+    /// The digest of the push's cursor and body, hexadecimal; empty once the receipt was found.
+    package var digest = ""
+    /// The time at which it expires; 0 once it was found.
+    package var expiresAt: Instant = 0
+
+    /// Creates a receipt.
+    package init(status: Int, contentType: String, body: [UInt8]) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+}
+
 extension Receipt: Coded {
     package init() { self.init(status: 0, contentType: "", body: []) }
 
+    /// Codes the answer; its key and its principal's head have the rest.
     package mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(&status, &contentType)
         try coder.code(&body)

@@ -124,7 +124,7 @@ package enum ReplicaRules {
         if keepsChunks {
             try LedgerRules.loosen(layers, at: now, in: &account)
         } else {
-            account.free(try account.numbers(in: layers.flatMap(\.chunks)))
+            account.changes.freedChunks += try account.numbers(in: layers.flatMap(\.chunks))
         }
         try RedeliveryRules.dropAll(of: replica, in: &account)
         try TroubleRules.dropAll(of: replica, in: &account)

@@ -35,7 +35,9 @@ package enum SessionRules {
             try account.put(next, at: moveKey(account.owner))
             move = next
         }
-        let stored = position.vector.map { StoredPosition(session: session, vector: $0, move: move?.number ?? 0) }
+        let stored = position.vector.map {
+            StoredPosition(session: session.rawValue, vector: $0, move: move?.number ?? 0)
+        }
         try change(session, at: now, in: &account) { session in
             session.replica = replica?.rawValue
             session.position = replica == nil ? stored : nil

@@ -3,9 +3,9 @@
 
 import SyncModel
 
-/// An operation in stored as a row keeps it.
+/// An operation of a journal, as its row keeps it.
 struct StoredOperation: Coded {
-    var operation = InFlightOperation(index: 0, kind: .create, record: PushedRecordKey(table: "", id: ""))
+    var operation = InFlightOperation(index: 0, kind: .create, record: PushedRecordKey())
     /// True if its request was repeated in vain for too long.
     var isGivenUp = false
 

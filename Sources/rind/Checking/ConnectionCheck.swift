@@ -112,15 +112,13 @@ struct ConnectionCheck {
     /// Opens a database with a schema that can be used as it is.
     private func database(_ options: PostgresStateStore.Options) async throws -> CheckFinding {
         let location = configuration.stateLocation
-        switch try await PostgresStateStore.inspect(options, logger: .silent) {
-        case .empty:
+        guard let version = try await PostgresStateStore.inspect(options, logger: .silent) else {
             return CheckFinding(.ok, "there is no state in \(location) yet; 'rind serve' will make it", of: "state")
-        case .usable(let version):
-            try await configuration.closing(try await PostgresStateStore.openShared(options, logger: .silent)) {
-                try await $0.check(thoroughly: false)
-            }
-            return CheckFinding(.ok, "\(location) can be used (schema version \(version))", of: "state")
         }
+        try await configuration.closing(try await PostgresStateStore.openShared(options, logger: .silent)) {
+            try await $0.check(thoroughly: false)
+        }
+        return CheckFinding(.ok, "\(location) can be used (schema version \(version))", of: "state")
     }
 
     private func newState(_ path: String) -> CheckFinding {

@@ -29,8 +29,7 @@ struct NewState {
         location = configuration.stateLocation
         guard case .sqlite(let path, let relativePath) = configuration.state.url else {
             guard case .postgres(let url) = configuration.state.url,
-                case .empty = try await PostgresStateStore.inspect(
-                    configuration.postgresOptions(url), logger: .silent)
+                try await PostgresStateStore.inspect(configuration.postgresOptions(url), logger: .silent) == nil
             else { return nil }
             return
         }

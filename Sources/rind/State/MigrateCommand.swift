@@ -34,12 +34,7 @@ struct MigrateCommand: AsyncParsableCommand {
                     .usage, "The state is a file, which 'rind serve' makes when it starts.")
             }
             let options = configuration.postgresOptions(url)
-            let standing = try await PostgresStateStore.inspect(options, logger: .silent)
-            var found = 0
-            switch standing {
-            case .empty: break
-            case .usable(let version): found = version
-            }
+            let found = try await PostgresStateStore.inspect(options, logger: .silent) ?? 0
             let due = PostgresStateStore.steps.filter { $0 > found }
             let done = dryRun || due.isEmpty ? [] : try await PostgresStateStore.migrate(options, logger: .silent)
             return MigrationReport(location: configuration.stateLocation, found: found, due: due, done: done)

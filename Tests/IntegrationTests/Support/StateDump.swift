@@ -4,8 +4,9 @@
 import Foundation
 import GRDB
 import GatewayTesting
-import StateStore
 import SyncModel
+
+@testable import StateStore
 
 /// What a state holds, row by row, read past the gateway.
 struct StateDump: Equatable, CustomStringConvertible {
