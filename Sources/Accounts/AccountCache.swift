@@ -41,7 +41,6 @@ final class AccountCache: Sendable {
 
     private let state: NIOLockedValueBox<State>
 
-    /// Creates a cache of about so many bytes.
     init(limit: Int) { state = NIOLockedValueBox(State(views: TwoGenerations(limit: limit))) }
 
     /// Returns what is known of a principal, if nothing was changed by others since the given count of their changes,
@@ -67,9 +66,7 @@ final class AccountCache: Sendable {
         }
     }
 
-    /// Forgets a principal.
     func drop(_ owner: Int64) { state.withLockedValue { $0.drop(owner) } }
 
-    /// Forgets everything.
     func dropAll() { state.withLockedValue { $0.dropAll() } }
 }

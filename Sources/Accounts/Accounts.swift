@@ -24,7 +24,6 @@ package final class Accounts: Sendable {
     package let store: any ByteStore
     /// Keeps the leases; nil if one gateway alone uses the state.
     let leases: (any LeaseKeeping)?
-    /// Finds principals by what belongs to them.
     let index: PrincipalIndex
     /// A number that no other process has.
     let process = Int64.random(in: 1...Int64.max)
@@ -32,7 +31,6 @@ package final class Accounts: Sendable {
     package let setting: AccountSetting
     private let queue: CommitQueue
     private let cache = AccountCache(limit: 64 << 20)
-    /// The chunks of ledgers.
     let chunks: ChunkCache
     let versions: VersionSource
     private let deferred = DeferredTable()

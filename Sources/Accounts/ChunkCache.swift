@@ -16,7 +16,6 @@ final class ChunkCache: Sendable {
     private let store: any ByteStore
     private let kept: NIOLockedValueBox<TwoGenerations<Int64, Kept>>
 
-    /// Creates a cache of about so many bytes.
     init(_ store: any ByteStore, limit: Int) {
         self.store = store
         kept = NIOLockedValueBox(TwoGenerations(limit: limit))
@@ -38,7 +37,6 @@ final class ChunkCache: Sendable {
         return found
     }
 
-    /// Returns a chunk by its number; nil if it is not there.
     func chunk(_ number: Int64) async throws -> [UInt8]? {
         if let bytes = kept.withLockedValue({ $0.use(number)?.bytes }) { return bytes }
         return try await chunks([number])[0]

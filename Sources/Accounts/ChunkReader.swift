@@ -120,7 +120,6 @@ package struct ChunkReader: Sendable {
 }
 
 extension ChunkHead {
-    /// Returns the chunk with its contents.
     fileprivate func numbered(_ bytes: [UInt8]?) throws(StateError) -> NumberedChunk {
         guard let bytes else { throw .ledgerChanged }
         return NumberedChunk(

@@ -9,7 +9,6 @@ import SyncModel
 final class DeferredTable: Sendable {
     typealias Changes = [ReplicaID: [DeferredChange]]
 
-    /// The most principals that changes are kept for.
     private static let maximum = 50_000
     /// The number of milliseconds for which contacts wait: a device that asks each minute is in contact each minute.
     static let contactDelay: Int64 = 600_000
@@ -57,7 +56,6 @@ final class DeferredTable: Sendable {
         }
     }
 
-    /// Forgets the changes of a principal.
     func drop(_ principal: Principal) {
         state.withLockedValue { state in
             state.waiting[principal.owner] = nil

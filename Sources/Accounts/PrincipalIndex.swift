@@ -16,7 +16,6 @@ struct PrincipalIndex: Sendable {
         return try await principals(of: [row.key.owner])[row.key.owner].map { ($0, row) }
     }
 
-    /// Returns the principals of owners.
     func principals(of owners: Set<Int64>) async throws -> [Int64: Principal] {
         let rows = try await store.load(owners.map { .row(RowKey(.principal, of: $0)) }).joined()
         return rows.reduce(into: [:]) { $0[$1.key.owner] = (try? PrincipalHead(decoding: $1.bytes))?.principal }

@@ -30,12 +30,10 @@ struct TwoGenerations<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         (old, young, youngWeight) = (young, [:], 0)
     }
 
-    /// Forgets a value.
     mutating func drop(_ key: Key) {
         old[key] = nil
         if let kept = young.removeValue(forKey: key) { youngWeight -= kept.weight }
     }
 
-    /// Forgets everything.
     mutating func dropAll() { (young, old, youngWeight) = ([:], [:], 0) }
 }

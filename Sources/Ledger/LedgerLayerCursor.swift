@@ -189,6 +189,14 @@ extension LedgerLayerCursor {
         window = chunks
         index = chunks.startIndex - 1
     }
+
+    /// Sets a window of one chunk, in the place of another such window: that makes no array for each chunk.
+    private mutating func setWindow(to chunk: NumberedChunk) throws(LedgerError) {
+        guard window.count == 1, let last = window.first?.chunk.first else { return try setWindow([chunk]) }
+        guard chunk.chunk.table == scope.table, last < chunk.chunk.first else { throw .damaged }
+        window[window.startIndex] = chunk
+        index = window.startIndex - 1
+    }
 }
 
 // Reading from the store behind the window.
@@ -228,7 +236,7 @@ extension LedgerLayerCursor {
         }
         guard !(hash < found.chunk.first) else { throw LedgerError.damaged }
         if found.chunk.first == window.last?.chunk.first { return false }
-        try setWindow([found])
+        try setWindow(to: found)
         return true
     }
 }

@@ -15,7 +15,6 @@ struct ByteTable: Sendable {
     private var chunks: [Int64: [UInt8]] = [:]
     private var numbers: [RowKind: Int64] = [:]
     var leases = LeaseTable()
-    /// The number of commits so far.
     var commits: Int64 = 0
 
     subscript(key: RowKey) -> ByteRow? { parts[Part(owner: key.owner, kind: key.kind)]?[key] }

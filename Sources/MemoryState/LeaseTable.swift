@@ -42,14 +42,12 @@ struct LeaseTable: Sendable {
         guard rows[lease.principal]?.fence == lease.fence else { throw .leaseLost }
     }
 
-    /// Moves the end of a lease that is held.
     mutating func renew(_ lease: Lease, until end: Instant) throws(StateError) {
         try check(lease)
         guard rows[lease.principal]?.holder != nil else { throw .leaseLost }
         rows[lease.principal]?.expiresAt = end
     }
 
-    /// Frees a lease that is held.
     mutating func giveBack(_ lease: Lease) {
         if rows[lease.principal]?.fence == lease.fence { rows[lease.principal]?.holder = nil }
     }

@@ -16,7 +16,6 @@ package import SyncModel
 /// While the database is away, calls wait until their limit has passed, and then throw ``StateError/unreachable(_:)``.
 /// A transaction that has changed nothing is repeated if another one was in its way, or if its connection was lost.
 package final class PostgresBytes: ByteStore, LeaseKeeping {
-    /// The most times that a transaction is begun.
     private static let attempts = 4
 
     /// False: the database commits together what comes at the same time.

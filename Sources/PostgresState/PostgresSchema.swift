@@ -9,7 +9,6 @@ enum PostgresSchema {
     /// The number of this form of the state: those of lower numbers are not read.
     static let version = 8
 
-    /// The statements that make it.
     static let statements = [
         "CREATE TABLE meta (key text COLLATE \"C\" PRIMARY KEY, value bigint NOT NULL)",
         """

@@ -7,7 +7,6 @@ import StateStore
 
 extension PostgresRow: RowColumns {}
 
-/// Reads and writes rows.
 extension PostgresStatement {
     init(_ statement: RowStatement) {
         self.init(

@@ -15,7 +15,6 @@ extension StateError {
         }
     }
 
-    /// Creates the error for a failure of PostgreSQL.
     init(_ error: PostgresError) {
         switch error {
         case .unreachable, .authentication, .invalidSettings, .shuttingDown, .connectionLost, .system:

@@ -152,7 +152,6 @@ extension RowKey {
         }
     }
 
-    /// The number that the key is.
     fileprivate var number: Int64 { Int64(keyBytes: key) }
 }
 

@@ -91,7 +91,6 @@ extension ByteTableName {
         }
     }
 
-    /// The columns of its key.
     var key: String {
         switch self {
         case .principal: "owner"

@@ -4,9 +4,10 @@
 import Accounts
 import MemoryState
 import NIOConcurrencyHelpers
-import StateStore
 import SyncModel
 import Testing
+
+@testable import StateStore
 
 /// What is kept of principals in memory, beside changes that overlap.
 @Suite struct AccountCacheTests {
@@ -77,5 +78,20 @@ import Testing
         barrier.open()
         try await slow
         for session in [watch, tablet, phone] { #expect(try await store.position(of: session) == .unknown) }
+    }
+
+    @Test(.eachStore) func `of the devices of one login only some are kept in memory`() async throws {
+        for value: Int64 in 1...200 {
+            try await store.begin(row(value, replica: value, session: Session(rawValue: "s\(value)")))
+            try await store.confirm(value)
+        }
+        let kept = try await store.change(alice) { account in
+            (account.view.replicas.count, account.view.answers.count)
+        }
+        #expect(kept.0 <= 65 && kept.1 <= 270)
+        // The others are read again.
+        for value: Int64 in [1, 100, 200] {
+            #expect(try await store.context(value).row?.replica == ReplicaID(rawValue: value))
+        }
     }
 }

@@ -157,6 +157,75 @@ import Testing
     }
 }
 
+/// What a device costs of a login that many devices share.
+@Suite struct SharedLoginCostTests {
+    /// The login of a device: all have one, or each has its own.
+    private static func login(_ device: Int64, isShared: Bool) -> Principal {
+        isShared ? alice : Principal(rawValue: String(format: "%08x00000000", device))
+    }
+
+    /// The bytes that a pull of one of so many devices adds to the log, and the milliseconds that it takes.
+    private static func pull(devices: Int64, isShared: Bool) async throws -> (bytes: Int, time: Double) {
+        var result = (bytes: 0, time: 0.0)
+        try await withSQLite { store in
+            // As long as an old state is read, the log only grows.
+            let witness = try DatabasePool(path: store.location).makeSnapshot()
+            for device in 1...devices {
+                let login = login(device, isShared: isShared)
+                try await store.begin(row(device, of: login, replica: device))
+                try await store.confirm(device, of: login)
+            }
+            let (before, begin) = (try contents(store.location + "-wal").count, ContinuousClock.now)
+            let rounds: Int64 = 40
+            for round in 1...rounds {
+                let parent = round == 1 ? 1 : devices + round - 1
+                let login = login(1, isShared: isShared)
+                try await store.proceed(row(devices + round, of: login, parent: parent))
+            }
+            result.time = (ContinuousClock.now - begin) / .milliseconds(rounds)
+            result.bytes = (try contents(store.location + "-wal").count - before) / Int(rounds)
+            try witness.close()
+        }
+        return result
+    }
+
+    @Test func `a pull of one device adds as little to the log if hundreds share its login`() async throws {
+        let devices = Int64(ProcessInfo.processInfo.environment["RIND_TEST_DEVICES"] ?? "") ?? 300
+        let alone = try await Self.pull(devices: devices, isShared: false)
+        let shared = try await Self.pull(devices: devices, isShared: true)
+        print("cost: a pull of one of \(devices) devices, each alone and all with one login: \(alone), \(shared)")
+        #expect(Double(shared.bytes) <= 1.1 * Double(alone.bytes))
+    }
+
+    @Test(arguments: [false, true])
+    func `pulls of many devices at once are committed together, also if they share a login`(
+        isShared: Bool
+    ) async throws {
+        let statements = Statements()
+        try await withSQLite(options: statements.options) { store in
+            func transactions() -> Int { statements.take().count { $0.hasPrefix("BEGIN IMMEDIATE") } }
+            for value: Int64 in 1...300 {
+                let login = Self.login(value, isShared: isShared)
+                try await store.begin(row(value, of: login, replica: value))
+                try await store.confirm(value, of: login)
+            }
+            _ = transactions()
+            try await withThrowingTaskGroup { group in
+                for value: Int64 in 1...300 {
+                    group.addTask {
+                        try await store.proceed(
+                            row(300 + value, of: Self.login(value, isShared: isShared), replica: value, parent: value))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let count = transactions()
+            print("cost: transactions of 300 pulls at once, one login \(isShared): \(count)")
+            #expect(count <= 100)
+        }
+    }
+}
+
 /// What reading a ledger costs, however large it is.
 @Suite struct LedgerCostTests {
     /// A replica whose base has this many records, 25 bytes each.

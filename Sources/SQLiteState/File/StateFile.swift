@@ -89,14 +89,12 @@ struct StateFile: Sendable, Hashable {
         }
     }
 
-    /// Returns the size of the file in bytes; nil if there is none.
     func size() -> Int? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return Int(status.st_size)
     }
 
-    /// Returns the identity of the file that is at the path now; nil if there is none.
     func identity() -> Identity? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -169,7 +167,6 @@ struct StateFile: Sendable, Hashable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= smallFile
     }
 
-    /// The size of the smallest of SQLite's files, in bytes.
     private static let smallFile = 64 * 1_024
 
     /// Releases a lock taken by ``lock()``.

@@ -27,7 +27,6 @@ package struct Coder {
         isReading = true
     }
 
-    /// The version of the coding.
     private static let version: UInt8 = 1
 
     /// Creates a coder that reads what ``sealed`` has returned.
@@ -160,7 +159,6 @@ extension Coder {
         try code(&b)
     }
 
-    /// Codes values in their order.
     mutating func code(
         _ a: inout some Coded, _ b: inout some Coded, _ c: inout some Coded
     ) throws(StateError) {
@@ -168,7 +166,6 @@ extension Coder {
         try code(&c)
     }
 
-    /// Codes values in their order.
     mutating func code(
         _ a: inout some Coded, _ b: inout some Coded, _ c: inout some Coded, _ d: inout some Coded
     ) throws(StateError) {
@@ -176,7 +173,6 @@ extension Coder {
         try code(&c, &d)
     }
 
-    /// Codes values in their order.
     mutating func code(
         _ a: inout some Coded, _ b: inout some Coded, _ c: inout some Coded, _ d: inout some Coded,
         _ e: inout some Coded

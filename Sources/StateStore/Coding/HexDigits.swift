@@ -50,7 +50,6 @@ extension Coder {
         if isReading { values = Dictionary(coded.map { ($0.key.text, $0.value) }, uniquingKeysWith: { $1 }) }
     }
 
-    /// Codes a text that is mostly hexadecimal digits.
     mutating func code(hex text: inout String) throws(StateError) {
         var digits = HexDigits(text)
         try code(&digits)

@@ -76,7 +76,6 @@ extension CheckpointVector: Coded {
     }
 }
 
-/// Bytes as one part of a value.
 struct CodedBytes: Coded {
     var bytes: [UInt8] = []
 
@@ -84,14 +83,12 @@ struct CodedBytes: Coded {
 }
 
 extension Coder {
-    /// Codes optional bytes.
     mutating func code(_ value: inout [UInt8]?) throws(StateError) {
         var bytes = value.map(CodedBytes.init)
         try code(&bytes)
         value = bytes?.bytes
     }
 
-    /// Codes an enumeration by its raw value.
     mutating func code<T: RawRepresentable>(raw value: inout T) throws(StateError) where T.RawValue: Coded {
         var raw = value.rawValue
         try raw.code(with: &self)
@@ -99,7 +96,6 @@ extension Coder {
         value = read
     }
 
-    /// Codes a cursor.
     mutating func code(_ value: inout Cursor) throws(StateError) {
         var number: Cursor? = value
         try code(&number)

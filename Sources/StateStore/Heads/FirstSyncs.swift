@@ -15,7 +15,6 @@ package struct FirstSyncs: Hashable, Sendable, Coded {
         package var times = 0
         /// The time of the first one.
         package var since: Instant = 0
-        /// The time of the last one that was counted.
         fileprivate var lastAt: Instant = 0
         /// True if the one that was just made was counted.
         package fileprivate(set) var isNews = false
@@ -27,7 +26,6 @@ package struct FirstSyncs: Hashable, Sendable, Coded {
         }
     }
 
-    /// The most sessions of a principal.
     private static let maximumSessions = 32
     /// The time after which a further first sync is another matter.
     private static let window: Int64 = 86_400_000

@@ -7,14 +7,12 @@ package import SyncModel
 struct CursorPage: Hashable, Coded {
     /// The number of the page; no other one has it.
     var number: Int64 = 0
-    /// The cursors in their order.
     var cursors: [StoredCursor] = []
 
     mutating func code(with coder: inout Coder) throws(StateError) {
         try StoredCursor.code(&cursors, with: &coder)
     }
 
-    /// Returns true if a cursor is in the page.
     func has(_ cursor: Cursor) -> Bool { cursors.index(of: cursor) != nil }
 }
 
@@ -24,7 +22,6 @@ struct OlderCursors: Hashable, Coded {
     var count = 0
     /// The greatest number of notes that one of them has seen: later ones with an exact ledger have seen as many.
     var noted: Int64 = 0
-    /// The size of their layers in bytes.
     var ledgerBytes = 0
 
     mutating func code(with coder: inout Coder) throws(StateError) {
@@ -40,15 +37,12 @@ struct OlderCursors: Hashable, Coded {
 extension ReplicaHead {
     /// The number of cursors that stay in the head whatever its size.
     private static let atHand = 4
-    /// The most cursors of a page.
     private static let pageCursors = 64
 
-    /// Returns the key of a page that the head names.
     func pageKey(_ owner: Int64, _ page: CursorPage) -> RowKey {
         RowKey(.recent, of: owner, id.rawValue.keyBytes + page.number.keyBytes)
     }
 
-    /// Returns the key of the page of older cursors that ends with a cursor.
     func olderKey(_ owner: Int64, endingWith cursor: Cursor) -> RowKey {
         RowKey(.older, of: owner, id.rawValue.keyBytes + cursor.rawValue.keyBytes)
     }
@@ -146,7 +140,6 @@ extension ReplicaHead {
         return try Self.grouped(gone[...], limits)
     }
 
-    /// Returns cursors as pages.
     private static func grouped(
         _ cursors: some Sequence<StoredCursor>, _ limits: StateLimits
     ) throws(StateError) -> [[StoredCursor]] {
@@ -166,7 +159,6 @@ extension ReplicaHead {
 }
 
 extension StoredCursor {
-    /// The size of its layers.
     var ledgerBytes: Int { (delta?.bytes ?? 0) + (undo?.bytes ?? 0) }
 }
 

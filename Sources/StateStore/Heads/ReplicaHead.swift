@@ -33,7 +33,6 @@ package struct ReplicaHead: Hashable, Sendable {
     var pages: [CursorPage] = []
     /// The cursors in the head that were not read yet, because they build on those in pages.
     var unreadCursors: [UInt8]?
-    /// The cursors that are in other pages.
     var older = OlderCursors()
     /// Its ledger; the deltas are with the cursors.
     package var ledger = ReplicaLedger()
@@ -162,6 +161,5 @@ extension ReplicaHead {
 }
 
 extension StoredCursor {
-    /// Its layers.
     var layers: [LedgerLayer] { [delta, undo].compactMap(\.self) }
 }

@@ -11,7 +11,6 @@ struct StoredSession: Hashable, Sendable, Coded {
     var lastSeen: Instant = 0
     /// The replica that syncs under it, whose head has the position; nil if ``position`` is here.
     var replica: Int64?
-    /// The position; nil if it is unknown.
     var position: StoredPosition?
 
     mutating func code(with coder: inout Coder) throws(StateError) {

@@ -88,7 +88,6 @@ package struct Account {
         return PrincipalHead(principal, at: now)
     }
 
-    /// Deletes the head.
     mutating func removeHead() throws {
         guard try head() != nil else { return }
         view.head?.value = nil
@@ -160,7 +159,6 @@ package struct Account {
         changedReplicas.insert(replica.id)
     }
 
-    /// Deletes the head of a replica.
     mutating func removeHead(of id: ReplicaID) throws {
         guard try replica(id) != nil else { return }
         view.replicas[id]?.value = nil
@@ -186,7 +184,6 @@ extension Account {
         return (known.filter { changed[$0.key] == nil } + changed.values.compactMap(\.self)).sorted { $0.key < $1.key }
     }
 
-    /// Writes a row.
     mutating func put(
         _ value: some Coded, at key: RowKey, version: Int64 = 0, number: Int64 = 0, rank: Int64 = 0
     ) throws {
@@ -194,10 +191,8 @@ extension Account {
             key: key, version: version, number: number, rank: rank, bytes: try value.encoded())
     }
 
-    /// Deletes a row.
     mutating func delete(_ key: RowKey) { changes.rows[key] = .some(nil) }
 
-    /// Lets a number of the whole state rise.
     mutating func increment(_ key: MetaKey, by amount: Int64) { changes.increments[key.row, default: 0] += amount }
 
     /// Lets a number of the whole state not be less than another.
@@ -288,7 +283,6 @@ extension Account {
 }
 
 extension Instant {
-    /// The number of days since 1970.
     var day: Int64 { milliseconds / 86_400_000 }
 
     /// The number of hours since 1970.

@@ -39,7 +39,6 @@ package struct AccountView: Sendable {
     /// Creates a view of nothing.
     package init() {}
 
-    /// Returns true if a lookup has been answered.
     func knows(_ lookup: Lookup) -> Bool {
         if case .row(let key) = lookup {
             if key.kind == .principal { return head != nil }
@@ -105,12 +104,14 @@ package struct AccountView: Sendable {
         .all(.recent, of: owner, prefix: id.rawValue.keyBytes)
     }
 
-    /// Returns the version of a head.
     func version(of key: RowKey) -> Int64 {
         if key.kind == .principal { return head?.version ?? 0 }
         if key == StateEpochs.key { return epochs?.version ?? 0 }
         return key.replica.flatMap { replicas[$0]?.version } ?? 0
     }
+
+    /// The most replicas of a principal that are kept; with more, all are read anew.
+    private static let maximumKept = 64
 
     /// Returns the part of the view that stays true as long as nobody changes the principal: its heads and single rows.
     package func kept(of owner: Int64) -> AccountView {
@@ -123,6 +124,11 @@ package struct AccountView: Sendable {
             }
         }
         for lookup in answers.keys where !stays(lookup) { view.answers[lookup] = nil }
+        // Thousands of devices may have one login: what is kept of all of them must not weigh on the pull of each.
+        if replicas.count > Self.maximumKept {
+            (view.replicas, view.unpaged, view.halves) = ([:], [:], [:])
+        }
+        if view.answers.count > 4 * Self.maximumKept { view.answers = [:] }
         return view
     }
 

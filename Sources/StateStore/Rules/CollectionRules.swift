@@ -31,7 +31,6 @@ package enum CollectionRules {
         return collected
     }
 
-    /// Deletes the principal if nothing of it is left.
     private static func collectPrincipal(_ retention: Retention, in account: inout Account) throws -> Bool {
         guard let head = try account.head() else { return false }
         let isGone =

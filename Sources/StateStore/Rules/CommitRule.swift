@@ -62,9 +62,11 @@ package enum CommitRule {
 
     private static func lookups(_ pull: PullCommit, _ account: Account) throws -> [Lookup] {
         let owner = account.owner
-        var lookups = [Lookup.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+        var lookups: [Lookup] = []
         lookups.reserveCapacity(8)
-        lookups += try SessionRules.lookups(pull.row.session, owner)
+        lookups.append(.row(RowKey(.principal, of: owner)))
+        lookups.append(.row(StateEpochs.key))
+        try SessionRules.need(pull.row.session, of: owner, in: &lookups)
         if !account.setting.assumesFree {
             lookups.append(.row(RowKey(.cursor, of: owner, number: pull.row.cursor.rawValue)))
             if pull.replica == .new { lookups.append(.named(.replica, pull.row.replica.rawValue)) }
@@ -74,7 +76,8 @@ package enum CommitRule {
             lookups.append(.row(RowKey(.replica, of: owner, number: other.rawValue)))
         }
         lookups += pull.delivered.map { .row(RedeliveryRules.rowKey($0, to: pull.row.replica, owner)) }
-        return lookups + LineRules.lookups(pull.quarantined)
+        lookups += LineRules.lookups(pull.quarantined)
+        return lookups
     }
 
     /// Checks that no number is handed out twice, and that the cursors of a replica rise.
@@ -145,7 +148,6 @@ package enum CommitRule {
 }
 
 extension CheckpointVector {
-    /// Checks that the tokens with their namespaces are not too long.
     func check(_ limits: StateLimits) throws(StateError) {
         let bytes = tokens.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 8 }
         guard bytes <= limits.vectorBytes else { throw .tooLarge("checkpoint vector") }

@@ -11,9 +11,11 @@ package enum ContextRule {
         of account: inout Account, session: Session, presented: Cursor?, pushing records: [PushedRecordKey] = []
     ) throws -> StoredPullContext {
         let owner = account.owner
-        var lookups = [Lookup.row(RowKey(.principal, of: owner)), .row(StateEpochs.key)]
+        var lookups: [Lookup] = []
         lookups.reserveCapacity(5 + records.count)
-        lookups += try SessionRules.lookups(session, owner)
+        lookups.append(.row(RowKey(.principal, of: owner)))
+        lookups.append(.row(StateEpochs.key))
+        try SessionRules.need(session, of: owner, in: &lookups)
         let named = presented.map { Lookup.replica(namedBy: RowKey(.cursor, of: owner, number: $0.rawValue)) }
         if let named { lookups.append(named) }
         for record in records { lookups.append(.row(NoteRules.rowKey(record, owner))) }
@@ -24,10 +26,8 @@ package enum ContextRule {
         context.distrustedAt = epochs.distrustedAt
         if let head {
             fill(&context, with: head, epochs: epochs, newestKnown: account.newestKnown)
-            context.session = SessionRow(
-                generation: epochs.resets + head.generation(of: session),
-                position: try SessionRules.position(of: session, in: &account),
-                acceptedAt: try SessionRules.acceptedAt(session, in: &account))
+            let generation = epochs.resets + head.generation(of: session)
+            context.session = try SessionRules.row(of: session, generation: generation, in: &account)
         }
         guard let presented, let named else { return context }
         let row = try account.rows(named).first { $0.key.kind == .cursor }

@@ -48,7 +48,6 @@ package enum ReceiptRules {
         try account.withKnownHead { $0.receipts = [] }
     }
 
-    /// Deletes those that have expired.
     static func collect(at now: Instant, in account: inout Account) throws -> Int {
         let expired = (try account.head()?.receipts ?? []).filter { $0.expiresAt <= now }
         for receipt in expired { account.delete(rowKey(receipt.digest, account.owner)) }

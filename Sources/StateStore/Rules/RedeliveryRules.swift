@@ -93,7 +93,6 @@ package enum RedeliveryRules {
         }
     }
 
-    /// Deletes all redeliveries of a replica that is forgotten.
     static func dropAll(of replica: ReplicaHead, in account: inout Account) throws {
         guard replica.owed > 0 else { return }
         for row in try rows(of: replica.id, in: &account) { account.delete(row.key) }

@@ -60,7 +60,6 @@ package enum RefusalRules {
         try account.rows(.row(rowKey(record, account.owner))).first.map(entry)
     }
 
-    /// Deletes those that are old.
     static func collect(before: Instant, in account: inout Account) throws {
         for row in try account.rows(.refusal) where row.number < before.milliseconds { account.delete(row.key) }
     }

@@ -5,11 +5,18 @@ package import SyncModel
 
 /// Keeps what the backend holds for the sessions of a principal.
 package enum SessionRules {
-    /// Returns the position of a session.
-    static func position(of session: Session, in account: inout Account) throws -> Position {
-        guard let stored = try stored(session, in: &account), let move = try lastMove(in: &account) else {
-            return .unknown
-        }
+    /// Returns what is known of a session.
+    static func row(of session: Session, generation: Int, in account: inout Account) throws -> SessionRow {
+        guard let stored = try stored(session, in: &account) else { return SessionRow(generation: generation) }
+        return SessionRow(
+            generation: generation, position: try position(of: session, stored, in: &account),
+            acceptedAt: stored.acceptedAt)
+    }
+
+    private static func position(
+        of session: Session, _ stored: StoredSession, in account: inout Account
+    ) throws -> Position {
+        guard let move = try lastMove(in: &account) else { return .unknown }
         let replica = try stored.replica.flatMap { try account.replica(ReplicaID(rawValue: $0)) }
         let position = stored.replica == nil ? stored.position : replica?.position
         guard let position, position.move == move.number, position.session == session.rawValue else { return .unknown }
@@ -60,18 +67,14 @@ package enum SessionRules {
         return move.resets == (try account.epochs().resets) ? move : nil
     }
 
-    /// Returns the lookups that say what is known of a session.
-    static func lookups(_ session: Session, _ owner: Int64) throws(StateError) -> [Lookup] {
-        [.row(moveKey(owner)), .row(try sessionKey(session, owner))]
+    /// Adds the lookups that say what is known of a session.
+    static func need(_ session: Session, of owner: Int64, in lookups: inout [Lookup]) throws(StateError) {
+        lookups.append(.row(moveKey(owner)))
+        lookups.append(.row(try sessionKey(session, owner)))
     }
 
     private static func stored(_ session: Session, in account: inout Account) throws -> StoredSession? {
         try account.value(sessionKey(session, account.owner), as: StoredSession.self)?.value
-    }
-
-    /// Returns when the backend last accepted the credential of a session.
-    static func acceptedAt(_ session: Session, in account: inout Account) throws -> Instant? {
-        try stored(session, in: &account)?.acceptedAt
     }
 
     /// Records that a session is used, and that the backend has just accepted its credential if `acceptedAt` says so.
@@ -115,7 +118,7 @@ package enum SessionRules {
 
     /// Records that the backend has accepted the session's credential, at most once per accepted interval.
     package static func markAccepted(_ session: Session, at now: Instant, in account: inout Account) throws {
-        if let known = try acceptedAt(session, in: &account),
+        if let known = try stored(session, in: &account)?.acceptedAt,
             !account.setting.limits.isAcceptanceDue(now, after: known)
         {
             return

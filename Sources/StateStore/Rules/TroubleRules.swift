@@ -78,7 +78,6 @@ package enum TroubleRules {
         return ended
     }
 
-    /// Deletes all that is recorded of a replica that is forgotten.
     static func dropAll(of replica: ReplicaHead, in account: inout Account) throws {
         for kind in replica.troubles { account.delete(rowKey(replica.id, kind, of: account.owner)) }
     }
