@@ -37,10 +37,8 @@ final class ChunkCache: Sendable {
         return found
     }
 
-    func chunk(_ number: Int64) async throws -> [UInt8]? {
-        if let bytes = kept.withLockedValue({ $0.use(number)?.bytes }) { return bytes }
-        return try await chunks([number])[0]
-    }
+    /// Returns a chunk that is kept.
+    func kept(_ number: Int64) -> [UInt8]? { kept.withLockedValue { $0.use(number)?.bytes } }
 
     /// Returns the chunks that a directory names.
     ///

@@ -19,9 +19,8 @@ package struct ChunkReader: Sendable {
             next = try await cache.named(by: directory).last(before: id, in: table)
         }
         guard let next else { return nil }
-        var bytes = next.bytes
-        if bytes == nil { bytes = try await cache.chunk(next.number) }
-        return try next.numbered(bytes)
+        if let bytes = next.bytes ?? cache.kept(next.number) { return next.numbered(bytes) }
+        return try await contents(of: [next])[0]
     }
 
     /// Reads the chunks of layers that may hold ids, by table, so that they are at hand: two reads for all of them, or
@@ -101,28 +100,24 @@ package struct ChunkReader: Sendable {
     }
 
     private func contents(of heads: [ChunkHead]) async throws -> [NumberedChunk] {
-        var numbers: [Int64] = []
-        numbers.reserveCapacity(heads.count { $0.bytes == nil })
-        for head in heads where head.bytes == nil { numbers.append(head.number) }
-        let read = try await cache.chunks(numbers)
-        var (chunks, next): ([NumberedChunk], Int) = ([], 0)
+        var (chunks, missing): ([NumberedChunk], [Int]) = ([], [])
         chunks.reserveCapacity(heads.count)
-        for head in heads {
-            var bytes = head.bytes
-            if bytes == nil {
-                bytes = read[next]
-                next += 1
-            }
-            chunks.append(try head.numbered(bytes))
+        for (index, head) in heads.enumerated() {
+            let bytes = head.bytes ?? cache.kept(head.number)
+            if bytes == nil { missing.append(index) }
+            chunks.append(head.numbered(bytes ?? []))
+        }
+        for (index, bytes) in zip(missing, try await cache.chunks(missing.map { heads[$0].number })) {
+            guard let bytes else { throw StateError.ledgerChanged }
+            chunks[index].chunk.bytes = bytes
         }
         return chunks
     }
 }
 
 extension ChunkHead {
-    fileprivate func numbered(_ bytes: [UInt8]?) throws(StateError) -> NumberedChunk {
-        guard let bytes else { throw .ledgerChanged }
-        return NumberedChunk(
+    fileprivate func numbered(_ bytes: [UInt8]) -> NumberedChunk {
+        NumberedChunk(
             number: number, chunk: LedgerChunk(table: table, first: first, entries: entries, bytes: bytes))
     }
 }

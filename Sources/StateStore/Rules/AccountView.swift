@@ -110,7 +110,7 @@ package struct AccountView: Sendable {
         return key.replica.flatMap { replicas[$0]?.version } ?? 0
     }
 
-    /// The most replicas of a principal that are kept; with more, all are read anew.
+    /// The most replicas of a principal that are kept, and about the most rows; with more, all are read anew.
     private static let maximumKept = 64
 
     /// Returns the part of the view that stays true as long as nobody changes the principal: its heads and single rows.
@@ -126,9 +126,8 @@ package struct AccountView: Sendable {
         for lookup in answers.keys where !stays(lookup) { view.answers[lookup] = nil }
         // Thousands of devices may have one login: what is kept of all of them must not weigh on the pull of each.
         if replicas.count > Self.maximumKept {
-            (view.replicas, view.unpaged, view.halves) = ([:], [:], [:])
+            (view.replicas, view.unpaged, view.halves, view.answers) = ([:], [:], [:], [:])
         }
-        if view.answers.count > 4 * Self.maximumKept { view.answers = [:] }
         return view
     }
 
@@ -153,6 +152,13 @@ package struct AccountView: Sendable {
             view.answers[.row(row.key)] = nil
             view.answers[.replica(namedBy: row.key)] = [row]
             view.forgetGrandparent(of: row)
+        }
+        // The notes of what was pushed before seldom come again.
+        if view.answers.count > Self.maximumKept {
+            view.answers = view.answers.filter { lookup, _ in
+                guard case .row(let key) = lookup else { return true }
+                return changes.rows[key] != nil || key.kind == .session || key.kind == .move
+            }
         }
         return view
     }
