@@ -43,9 +43,15 @@ struct PushNotes {
         return indices.sorted().compactMap { maker.held(scope.plan.operations[$0]) }
     }
 
-    /// Notes that operations are about to be sent.
-    func writeSeen(_ operations: some Collection<PushOperation>) async throws {
-        try await write(operations) { try $0.note($1, .seen) }
+    /// Notes that operations are about to be sent, and makes a change with these notes.
+    ///
+    /// - Returns: False if there was nothing to note, so that the change was not made either.
+    @discardableResult
+    func writeSeen(
+        _ operations: some Collection<PushOperation>,
+        with change: @escaping @Sendable (inout Account) throws -> Void = { _ in }
+    ) async throws -> Bool {
+        try await write(operations, with: change) { try $0.note($1, .seen) }
     }
 
     /// Notes that the backend has these operations.
@@ -114,16 +120,26 @@ struct PushNotes {
     /// Writes notes in transactions of bounded size, since others write to the state, too.
     ///
     /// A push that ends between two transactions has noted some of its ids as seen, which is harmless.
+    ///
+    /// - Returns: True if there was something to write.
+    @discardableResult
     private func write(
-        _ operations: some Collection<PushOperation>, _ note: (NoteMaker, PushOperation) throws -> PushNote?
-    ) async throws {
-        guard let maker else { return }
-        var rest = operations[...]
+        _ operations: some Collection<PushOperation>,
+        with change: @Sendable (inout Account) throws -> Void = { _ in },
+        _ note: (NoteMaker, PushOperation) throws -> PushNote?
+    ) async throws -> Bool {
+        guard let maker else { return false }
+        var (rest, hasWritten) = (operations[...], false)
         while !rest.isEmpty {
             let notes = try rest.prefix(Self.atOnce).compactMap { try note(maker, $0) }
             rest = rest.dropFirst(Self.atOnce)
             guard !notes.isEmpty else { continue }
-            try await scope.change { try NoteRules.write(notes, at: scope.now, in: &$0) }
+            try await scope.change { account in
+                try change(&account)
+                try NoteRules.write(notes, at: scope.now, in: &account)
+            }
+            hasWritten = true
         }
+        return hasWritten
     }
 }

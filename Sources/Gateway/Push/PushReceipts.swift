@@ -47,6 +47,14 @@ struct PushReceipts {
         othersMayExist = false
     }
 
+    /// Ends them in a transaction that writes something else as well; `write` returns false if it has come to none.
+    mutating func endOthers(
+        with write: (@escaping @Sendable (inout Account) throws -> Void) async throws -> Bool
+    ) async throws {
+        let isDone = try await write { [othersMayExist] in if othersMayExist { try ReceiptRules.drop(in: &$0) } }
+        if isDone { othersMayExist = false }
+    }
+
     /// Stores the receipt, and notes in the same transaction; returns false if neither is written.
     ///
     /// A failure is only logged: the push was applied, and its client must get that answer.

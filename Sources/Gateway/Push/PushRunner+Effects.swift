@@ -27,7 +27,10 @@ extension PushRunner: Effects {
         case .noteSeen:
             try await acceptance.obtain()
             notedAfter = try await notes.begin()
-            try await notes.writeSeen(operations)
+            // One transaction does both.
+            try await receipts.endOthers { [notes, operations] end in
+                try await notes.writeSeen(operations, with: end)
+            }
         case .noteHeld(let taken):
             unwrittenHeld = taken
             // Otherwise one transaction writes both.

@@ -28,16 +28,22 @@ struct HexDigits: Hashable, Comparable, Coded {
         var (packed, high): ([UInt8], UInt8?) = ([], nil)
         packed.reserveCapacity(text.utf8.count / 2)
         for digit in text.utf8 {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            default: return nil
-            }
+            guard let value = digit.hexValue else { return nil }
             if let first = high { packed.append(first << 4 | value) }
             high = high == nil ? value : nil
         }
         return high == nil ? packed : nil
+    }
+}
+
+extension UInt8 {
+    /// The value of a lower case hexadecimal digit; nil for another byte.
+    var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension Principal {
     package static func owners(beginningWith digits: String) -> ClosedRange<Int64>? {
         var (low, high): (UInt64, UInt64) = (0, 0)
         for (index, digit) in digits.utf8.prefix(16).enumerated() {
-            guard let value = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
+            guard let value = digit.hexValue else { return nil }
             low |= UInt64(value) << UInt64(60 - index * 4)
         }
         let free = max(0, 16 - digits.utf8.count) * 4
