@@ -183,7 +183,9 @@ struct StateCollector: Sendable {
 
 extension Collected {
     mutating func add(_ other: Self) {
-        for part in [\Self.receipts, \.cursors, \.sessions, \.principals, \.undos, \.siblings, \.notes, \.journals] {
+        for part in [
+            \Self.receipts, \.cursors, \.sessions, \.principals, \.undos, \.siblings, \.chunks, \.notes, \.journals,
+        ] {
             self[keyPath: part] += other[keyPath: part]
         }
     }

@@ -11,7 +11,7 @@ package struct LedgerChunkWriter: Sendable {
     /// that is kept whole.
     ///
     /// A lookup reads a chunk, and a compaction rewrites those that it touches.
-    package static let defaultMaximumBytes = 1_960
+    package static let defaultMaximumBytes = 1_990
 
     /// The client's table.
     package let table: String

@@ -61,7 +61,7 @@ extension SQLiteBytes {
         path: String, for purpose: SQLiteStateStore.Purpose, options: SQLiteStateStore.Options
     ) async throws -> SQLiteBytes {
         try await onQueue(path) { file in
-            guard file.identity() != nil else {
+            guard file.identity != nil else {
                 throw StateError.open(path: file.path, reason: "no such file or directory")
             }
             guard try version(of: file, options) > 0 else {
@@ -132,7 +132,7 @@ extension SQLiteBytes {
     /// Returns the schema version of a file; 0 for a new, empty one.
     static func version(of file: StateFile, _ options: SQLiteStateStore.Options) throws -> Int {
         // SQLite takes a file of less than a page for an empty database, and would overwrite it.
-        if let size = file.size(), (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
+        if let size = file.size, (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
         let queue = try DatabaseQueue(path: file.path, configuration: configuration(options))
         defer { try? queue.close() }
         let (application, version, tables) = try queue.read { db in

@@ -73,7 +73,7 @@ package enum SQLiteStateStore {
     /// Takes no lock of Rind's, changes nothing, and throws the same errors as ``open(path:options:)``.
     package static func inspect(path: String, options: Options = Options()) async throws -> Int? {
         try await SQLiteBytes.onQueue(path) { file in
-            guard file.identity() != nil else { return nil }
+            guard file.identity != nil else { return nil }
             let version = try SQLiteBytes.version(of: file, options)
             return version == 0 ? nil : version
         }

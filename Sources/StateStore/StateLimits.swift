@@ -22,7 +22,7 @@ package struct StateLimits: Hashable, Sendable {
     /// The most chunks of a layer that a head names; those of larger layers are named by directories.
     package var headChunks = 16
     /// The most chunks or directories that a directory names: it is about as large as a chunk.
-    package var directoryChunks = 56
+    package var directoryChunks = 64
     /// The largest body of a receipt in bytes.
     package var receiptBytes = 1 << 16
     /// The number of receipts for one principal; the oldest are dropped first.

@@ -68,7 +68,7 @@ import Testing
                     await #expect(throws: inUse) { try await SQLiteStateStore.open(path: other) }
                 }
                 try await store.begin(row(1))
-                #expect(try await SQLiteStateStore.inspect(path: path) == 14)
+                #expect(try await SQLiteStateStore.inspect(path: path) == 15)
                 try await store.check(thoroughly: false)
             }
             #expect(await codeOfOpening(path) == nil)

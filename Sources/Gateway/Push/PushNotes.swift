@@ -43,9 +43,9 @@ struct PushNotes {
         return indices.sorted().compactMap { maker.held(scope.plan.operations[$0]) }
     }
 
-    /// Notes that operations are about to be sent, and makes a change with these notes.
+    /// Notes that operations are about to be sent, and makes a change with the last of these notes.
     ///
-    /// - Returns: False if there was nothing to note, so that the change was not made either.
+    /// - Returns: False if the change was not made, because there was nothing to note last.
     @discardableResult
     func writeSeen(
         _ operations: some Collection<PushOperation>,
@@ -121,7 +121,7 @@ struct PushNotes {
     ///
     /// A push that ends between two transactions has noted some of its ids as seen, which is harmless.
     ///
-    /// - Returns: True if there was something to write.
+    /// - Returns: True if the change was made, with the last notes.
     @discardableResult
     private func write(
         _ operations: some Collection<PushOperation>,
@@ -129,17 +129,18 @@ struct PushNotes {
         _ note: (NoteMaker, PushOperation) throws -> PushNote?
     ) async throws -> Bool {
         guard let maker else { return false }
-        var (rest, hasWritten) = (operations[...], false)
+        var (rest, isDone) = (operations[...], false)
         while !rest.isEmpty {
             let notes = try rest.prefix(Self.atOnce).compactMap { try note(maker, $0) }
             rest = rest.dropFirst(Self.atOnce)
             guard !notes.isEmpty else { continue }
+            let isLast = rest.isEmpty
             try await scope.change { account in
-                try change(&account)
+                if isLast { try change(&account) }
                 try NoteRules.write(notes, at: scope.now, in: &account)
             }
-            hasWritten = true
+            isDone = isLast
         }
-        return hasWritten
+        return isDone
     }
 }

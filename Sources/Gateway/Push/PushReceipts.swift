@@ -47,13 +47,13 @@ struct PushReceipts {
         othersMayExist = false
     }
 
-    /// Ends them in a transaction that writes something else as well; `write` returns false if it has come to none.
-    mutating func endOthers(
-        with write: (@escaping @Sendable (inout Account) throws -> Void) async throws -> Bool
-    ) async throws {
-        let isDone = try await write { [othersMayExist] in if othersMayExist { try ReceiptRules.drop(in: &$0) } }
-        if isDone { othersMayExist = false }
+    /// The change that ends them, for a transaction that writes something else as well.
+    var end: @Sendable (inout Account) throws -> Void {
+        { [othersMayExist] account in if othersMayExist { try ReceiptRules.drop(in: &account) } }
     }
+
+    /// Notes that this transaction was made.
+    mutating func othersHaveEnded() { othersMayExist = false }
 
     /// Stores the receipt, and notes in the same transaction; returns false if neither is written.
     ///

@@ -27,10 +27,7 @@ extension PushRunner: Effects {
         case .noteSeen:
             try await acceptance.obtain()
             notedAfter = try await notes.begin()
-            // One transaction does both.
-            try await receipts.endOthers { [notes, operations] end in
-                try await notes.writeSeen(operations, with: end)
-            }
+            if try await notes.writeSeen(operations, with: receipts.end) { receipts.othersHaveEnded() }
         case .noteHeld(let taken):
             unwrittenHeld = taken
             // Otherwise one transaction writes both.

@@ -43,6 +43,7 @@ extension PushRunner {
             try JournalRules.begin(
                 presenting: scope.presented, operations: operations.count, notes: seen ?? [], at: scope.now, in: &$0)
         }
+        receipts.othersHaveEnded()
         services.journals.begin(id, makesIDs: operations.contains(where: makesID))
         let makesIDs = operations.contains { $0.kind != .delete && scope.schema.tables[$0.table].hasOwnIDs }
         if makesIDs { services.making.begin(scope.principal) }
@@ -67,8 +68,7 @@ extension PushRunner {
     /// Returns a step with these outcomes.
     private func step(applied: [Int], rejected: [Int]) -> JournalStep {
         var step = JournalStep()
-        step.applied = applied
-        step.rejected = rejected
+        (step.applied, step.rejected) = (applied, rejected)
         if let maker = notes.maker { step.notes = step.applied.compactMap { maker.held(operations[$0]) } }
         return step
     }

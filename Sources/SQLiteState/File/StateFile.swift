@@ -47,9 +47,7 @@ struct StateFile: Sendable, Hashable {
             self.path = real
             return
         }
-        let slash = path.lastIndex(of: "/")
-        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        let (directory, name) = Self.parts(of: path)
         guard !name.isEmpty else { throw .open(path: path, reason: "it is a directory") }
         guard let real = Self.realPath(directory) else {
             let code = errno
@@ -70,7 +68,7 @@ struct StateFile: Sendable, Hashable {
         }
         _ = close(descriptor)
         // The name must be as durable as the data that SQLite will write under it.
-        let directory = open(directoryPath, O_RDONLY | O_CLOEXEC)
+        let directory = open(Self.parts(of: path).directory, O_RDONLY | O_CLOEXEC)
         guard directory >= 0 else { return }
         _ = fsync(directory)
         _ = close(directory)
@@ -80,32 +78,22 @@ struct StateFile: Sendable, Hashable {
     ///
     /// Those get the mode of the file itself: one that was created while the file was read-only would stay read-only.
     func restrict() throws(StateError) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return }
-        let mode = status.st_mode & 0o600
+        guard let mode = Self.status(of: path).map({ $0.st_mode & 0o600 }) else { return }
         for name in [path, path + "-wal", path + "-shm"] {
-            guard stat(name, &status) == 0, status.st_mode & 0o777 != mode else { continue }
+            guard let status = Self.status(of: name), status.st_mode & 0o777 != mode else { continue }
             guard chmod(name, mode) == 0 else { throw Self.error(errno, path: name) }
         }
     }
 
-    func size() -> Int? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Int(status.st_size)
-    }
+    var size: Int? { Self.status(of: path).map { Int($0.st_size) } }
 
-    func identity() -> Identity? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return Identity(status)
-    }
+    /// The identity of the file that is at the path now; nil if there is none.
+    var identity: Identity? { Self.status(of: path).map(Identity.init) }
 
     /// Returns true if the file with this identity is still at the path, or if the system cannot tell: then SQLite
     /// finds out.
     func isStill(_ identity: Identity) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        guard let status = Self.status(of: path) else { return errno != ENOENT && errno != ENOTDIR }
         return Identity(status) == identity
     }
 
@@ -161,9 +149,8 @@ struct StateFile: Sendable, Hashable {
     /// Returns true if the file system of a path has room for the smallest of SQLite's files, or if its room is
     /// unknown.
     static func hasRoom(beside path: String) -> Bool {
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = statvfs()
-        guard statvfs(directory.isEmpty ? "/" : directory, &status) == 0 else { return true }
+        guard statvfs(parts(of: path).directory, &status) == 0 else { return true }
         return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= smallFile
     }
 
@@ -178,9 +165,14 @@ struct StateFile: Sendable, Hashable {
         _ = close(descriptor)
     }
 
-    private var directoryPath: String {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+    private static func parts(of path: String) -> (directory: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
     }
 
     private static func holder(_ descriptor: CInt) -> String? {

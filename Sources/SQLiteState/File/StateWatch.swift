@@ -14,7 +14,7 @@ final class StateWatch: Sendable {
     init(_ file: StateFile, report: (@Sendable (StateEvent) -> Void)?) {
         self.file = file
         faults = StateFaultLog(at: file.path, report: report)
-        identity = file.identity()
+        identity = file.identity
     }
 
     /// Fails if the path no longer names the file that was opened: data written to that file would be lost.

@@ -60,7 +60,10 @@ extension Database {
         for row in changes.counted { try run(.putting(row, .count)) }
         for (key, amount) in changes.increments { try run(.putting(ByteRow(key: key, number: amount), .add)) }
         for (key, floor) in changes.floors { try run(.putting(ByteRow(key: key, number: floor), .raise)) }
-        for (number, bytes) in changes.chunks { try run(.adding(chunk: number, bytes)) }
+        // In their order, so that they fill the pages that lead to them.
+        for (number, bytes) in changes.chunks.sorted(by: { $0.key < $1.key }) {
+            try run(.adding(chunk: number, bytes))
+        }
         for number in changes.freedChunks { try run(.deleting(chunk: number)) }
         return .made
     }

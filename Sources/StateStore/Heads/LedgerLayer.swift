@@ -27,7 +27,7 @@ extension LedgerLayer: Coded {
         var tables = chunks.indices.count { $0 == 0 || chunks[$0].table != chunks[$0 - 1].table }
         try coder.code(count: &tables)
         if coder.isReading { chunks = [] }
-        var start = 0
+        var (start, last): (Int, Int64) = (0, 0)
         for _ in 0..<tables {
             var table = coder.isReading ? "" : chunks[start].table
             var count = chunks[start...].prefix { $0.table == table }.count
@@ -36,7 +36,8 @@ extension LedgerLayer: Coded {
             if coder.isReading { chunks.reserveCapacity(start + count) }
             for index in start..<start + count {
                 var chunk = coder.isReading ? ChunkHead() : chunks[index]
-                try chunk.code(with: &coder)
+                try chunk.code(with: &coder, after: last)
+                last = chunk.number
                 guard coder.isReading else { continue }
                 chunk.table = table
                 chunks.append(chunk)
@@ -46,16 +47,18 @@ extension LedgerLayer: Coded {
     }
 }
 
-extension ChunkHead: Coded {
-    package init() { self.init(table: "", first: .first, entries: 0, number: 0, size: 0) }
+extension ChunkHead {
+    fileprivate init() { self.init(table: "", first: .first, entries: 0, number: 0, size: 0) }
 
-    /// Codes all but the table.
-    package mutating func code(with coder: inout Coder) throws(StateError) {
+    /// Codes all but the table; chunks that were written together have numbers that follow each other.
+    fileprivate mutating func code(with coder: inout Coder, after last: Int64) throws(StateError) {
         var (high, low) = (first.high, first.low)
         try coder.code(whole: &high)
         try coder.code(whole: &low)
         first = IDHash(low: low, high: high)
-        try coder.code(&entries, &number, &size, &named)
+        var step = number &- last
+        try coder.code(&entries, &step, &size, &named)
+        number = last &+ step
         try coder.code(&bytes)
     }
 }

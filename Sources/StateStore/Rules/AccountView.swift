@@ -110,7 +110,7 @@ package struct AccountView: Sendable {
         return key.replica.flatMap { replicas[$0]?.version } ?? 0
     }
 
-    /// The most replicas of a principal that are kept, and about the most rows; with more, all are read anew.
+    /// The most replicas of a principal that are kept, and a quarter of the most rows; with more, all are read anew.
     private static let maximumKept = 64
 
     /// Returns the part of the view that stays true as long as nobody changes the principal: its heads and single rows.
@@ -125,7 +125,7 @@ package struct AccountView: Sendable {
         }
         for lookup in answers.keys where !stays(lookup) { view.answers[lookup] = nil }
         // Thousands of devices may have one login: what is kept of all of them must not weigh on the pull of each.
-        if replicas.count > Self.maximumKept {
+        if replicas.count > Self.maximumKept || view.answers.count > 4 * Self.maximumKept {
             (view.replicas, view.unpaged, view.halves, view.answers) = ([:], [:], [:], [:])
         }
         return view
@@ -150,11 +150,12 @@ package struct AccountView: Sendable {
         }
         for row in changes.added where row.key.kind == .cursor {
             view.answers[.row(row.key)] = nil
-            view.answers[.replica(namedBy: row.key)] = [row]
+            let isKnown = view.replicas[ReplicaID(rawValue: row.rank)] != nil
+            view.answers[.replica(namedBy: row.key)] = isKnown ? [row] : nil
             view.forgetGrandparent(of: row)
         }
-        // The notes of what was pushed before seldom come again.
-        if view.answers.count > Self.maximumKept {
+        // The notes of what was pushed before this push seldom come again.
+        if view.answers.count > Self.maximumKept, changes.rows.keys.contains(where: { $0.kind == .note }) {
             view.answers = view.answers.filter { lookup, _ in
                 guard case .row(let key) = lookup else { return true }
                 return changes.rows[key] != nil || key.kind == .session || key.kind == .move

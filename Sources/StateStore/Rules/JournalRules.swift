@@ -5,9 +5,10 @@ package import SyncModel
 
 /// Keeps pushes by calls while they are in progress, and those that were interrupted or failed (finding 19).
 ///
-/// A journal is open from ``begin(presenting:operations:notes:at:in:)`` until ``end(_:of:at:in:)``, or until push recovery closes it because the
-/// gateway that ran the push is gone. If that gateway still runs the push, its next step fails before it sends
-/// anything: this is the fence between two gateways on one state. A store with leases also compares their numbers here.
+/// A journal is open from ``begin(presenting:operations:notes:at:in:)`` until ``end(_:of:at:in:)``, or until push
+/// recovery closes it because the gateway that ran the push is gone. If that gateway still runs the push, its next step
+/// fails before it sends anything: this is the fence between two gateways on one state. A store with leases also compares
+/// their numbers here.
 package enum JournalRules {
     /// A journal, and how often it could not be closed.
     struct Journal: Coded {
@@ -46,11 +47,12 @@ package enum JournalRules {
         return journal
     }
 
-    /// Opens the journal of a push with so many operations and writes its notes, before the first call to the backend;
-    /// returns its number, never given before.
+    /// Opens the journal of a push with so many operations, writes its notes, and ends the receipts of other pushes,
+    /// before the first call to the backend; returns its number, never given before.
     package static func begin(
         presenting cursor: Cursor?, operations: Int, notes: [PushNote], at now: Instant, in account: inout Account
     ) throws -> Int64 {
+        try ReceiptRules.drop(in: &account)
         try NoteRules.write(notes, at: now, in: &account)
         let id = try account.numbers(of: .journal, count: 1)[0]
         let journal = PushJournal(
