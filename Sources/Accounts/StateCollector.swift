@@ -88,10 +88,10 @@ struct StateCollector: Sendable {
 
     /// Deletes chunks that rows of a kind name and that were written, or last used, before a time.
     private func collectChunks(namedBy kind: RowKind, before: Instant) async throws -> Int {
-        var count = 0
+        var (count, passed): (Int, Int64?) = (0, nil)
         while true {
             try Task.checkCancellation()
-            let rows = try await store.rows(.all(kind, limit: 100)).prefix {
+            let rows = try await store.rows(.all(kind, after: passed, limit: 100)).prefix {
                 $0.number < before.milliseconds
             }
             var (changes, found) = (RowChanges(), 0)
@@ -109,6 +109,10 @@ struct StateCollector: Sendable {
                 changes.rows[RowKey(.staged, of: 0, Array(row.key.key.prefix(8)))] = .some(nil)
                 if row.key.key.count == 8 { found += 1 }
             }
+            if changes.isEmpty, let last = rows.last {
+                passed = last.number
+                continue
+            }
             guard !changes.isEmpty, try await accounts.isMade(changes) else { return count }
             accounts.chunks.take(changes)
             count += found
@@ -121,28 +125,31 @@ struct StateCollector: Sendable {
     }
 
     /// Forgets replicas that were not seen for long, but only a share of all replicas in an hour.
+    ///
+    /// Those that cannot be forgotten, because something of theirs is damaged, do not keep the others.
     private func buryUnseen(_ retention: Retention) async throws -> Int {
-        var total = 0
-        while true {
+        var (total, mark): (Int, Lookup.Mark?) = (0, nil)
+        repeat {
             try Task.checkCancellation()
-            let count = try await buryBatch(retention)
-            total += count
-            if count < max(1, accounts.setting.limits.collectBatch) { return total }
-        }
+            let (buried, next) = try await buryBatch(retention, after: mark)
+            (total, mark) = (total + buried, next)
+        } while mark != nil
+        return total
     }
 
-    private func buryBatch(_ retention: Retention) async throws -> Int {
+    private func buryBatch(
+        _ retention: Retention, after mark: Lookup.Mark?
+    ) async throws -> (buried: Int, next: Lookup.Mark?) {
         let known = try await meta([.replicas, .burialsSince, .burialsLeft])
         var (since, left) = (Instant(milliseconds: known[1] ?? 0), Int(known[2] ?? 0))
         let limit = max(1, accounts.setting.limits.collectBatch)
-        let unseen = try await store.rows(
-            .all(.replica, by: .rank, after: nil, limit: limit, descending: false)
-        ).filter { row in
+        let rows = try await store.rows(.all(.replica, by: .rank, after: mark, limit: limit, descending: false))
+        let unseen = rows.filter { row in
             // The rank is the hour.
             row.rank < retention.seenBefore.hour
                 || (try? ReplicaHead(decoding: row.bytes)).map { $0.lastSeen < retention.seenBefore } ?? false
         }
-        guard !unseen.isEmpty else { return 0 }
+        guard !unseen.isEmpty else { return (0, nil) }
         if retention.now.milliseconds(since: since) >= CollectionTime.period || since > retention.now {
             (since, left) = (retention.now, max(1, Int(known[0] ?? 0) / CollectionTime.burialShare))
         }
@@ -154,7 +161,8 @@ struct StateCollector: Sendable {
             if try await bury(row, of: principal, retention) { buried += 1 }
         }
         try await set([.burialsSince: since.milliseconds, .burialsLeft: Int64(left - buried)])
-        return buried
+        let isEnd = rows.count < limit || unseen.count < rows.count || buried == left
+        return (buried, isEnd ? nil : rows.last.map { Lookup.Mark($0.rank, tie: $0.number) })
     }
 
     /// Forgets a replica, unless it has come back meanwhile.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Accounts
+import Foundation
 import GRDB
 import NIOConcurrencyHelpers
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing
@@ -129,6 +131,46 @@ import Testing
             }
             let left = try sqlite(path) { try Int.fetchOne($0, sql: "SELECT count(*) FROM replica") }
             #expect(left == 0)
+        }
+    }
+
+    @Test func `replicas that cannot be forgotten do not keep the others`() async throws {
+        try await withStateFile { path in
+            try await withSQLite(path) { store in
+                try await store.begin(row(1), at: now - 9 * Self.day)
+                try await store.begin(row(2, of: bob, replica: 2), at: now - 8 * Self.day)
+            }
+            try sqlite(path) {
+                try $0.execute(sql: "UPDATE principal SET data = x'0102' WHERE owner = ?", arguments: [alice.owner])
+            }
+            try await withSQLite(path, options: .with { $0.limits.collectBatch = 1 }) { store in
+                let collected = try await store.collect(seenBefore: now - Self.day)
+                let left = try await store.replicas(of: bob)
+                #expect(collected.replicas == 1 && left.isEmpty)
+            }
+        }
+    }
+
+    @Test(arguments: [RowKind.loose, .staged])
+    func `damaged rows of chunks do not keep younger ones`(kind: RowKind) async throws {
+        try await withSQLite { store in
+            try sqlite(store.location) { db in
+                for index in 0..<120 {
+                    try db.execute(
+                        sql: "INSERT INTO entry VALUES (0, ?, ?, 1, ?, 0, x'0102')",
+                        arguments: [kind.rawValue, Data([UInt8(index)]), index])
+                }
+            }
+            var changes = RowChanges()
+            changes.chunks[7] = [1, 2, 3]
+            let key = RowKey(kind, of: 0, number: 9)
+            let chunk = ChunkHead(table: "t", first: .first, entries: 1, number: 7, size: 3)
+            let bytes = kind == .loose ? try [Int64(7)].encoded() : try StagedChunks([chunk]).encoded()
+            changes.rows[key] = ByteRow(key: key, version: kind == .loose ? 0 : 1, number: 1_000, bytes: bytes)
+            try await store.commit(changes)
+            try await store.collect()
+            let left = try await store.store.chunks([7])
+            #expect(left == [nil])
         }
     }
 }
