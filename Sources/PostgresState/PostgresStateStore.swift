@@ -60,7 +60,7 @@ package enum PostgresStateStore {
         }
     }
 
-    /// Returns the version of the schema that a database has; nil if there is no state yet. Changes nothing.
+    /// Returns the version of the schema that a database has, nil if there is no state yet; changes nothing.
     package static func inspect(_ options: Options, logger: Logger) async throws -> Int? {
         try await with(options, logger: logger) { try await PostgresSchema.found($0, options) }
     }
