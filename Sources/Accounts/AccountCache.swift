@@ -56,13 +56,14 @@ final class AccountCache: Sendable {
     }
 
     /// Keeps what was read or made, in place of what was known; forgets both if something has changed since the moment.
+    ///
+    /// The view is to have only what stays true (``AccountView/kept(of:)``).
     func keep(_ view: AccountView, of owner: Int64, since moment: Moment) {
-        let kept = view.kept(of: owner)
-        let weight = kept.weight
+        let weight = view.weight
         state.withLockedValue { state in
             let now = state.moment(owner)
             state.drop(owner)
-            if now == moment { state.views.keep(kept, weight: weight, at: owner) }
+            if now == moment { state.views.keep(view, weight: weight, at: owner) }
         }
     }
 

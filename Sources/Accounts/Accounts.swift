@@ -78,7 +78,7 @@ package final class Accounts: Sendable {
         let isCurrent = load == nil && (foreign != nil || Lease.current != nil)
         var (view, loads) = (isCurrent ? known ?? AccountView() : AccountView(), 0)
         let outcome = try await run(rule, of: principal, from: &view, loads: &loads, loading: load).outcome
-        if loads > 0 { cache.keep(view, of: owner, since: moment) }
+        if loads > 0 { cache.keep(view.kept(of: owner), of: owner, since: moment) }
         return try outcome.get()
     }
 
@@ -107,7 +107,7 @@ package final class Accounts: Sendable {
             var finished = try account.finish(version: versions.next)
             finished.changes.lease = Lease.current
             guard !finished.changes.isEmpty else {
-                if loads > 0, keeps { cache.keep(view, of: owner, since: moment) }
+                if loads > 0, keeps { cache.keep(view.kept(of: owner), of: owner, since: moment) }
                 note(finished, of: account)
                 return result
             }

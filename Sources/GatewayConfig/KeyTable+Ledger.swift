@@ -7,7 +7,7 @@ extension KeyTable {
             "ledger", "mode", at: \.ledger.mode, as: .choice,
             summary: "Whether the gateway remembers which records each device holds.",
             about: """
-                `full`: ids and digests of contents, never contents, about 26 bytes a record; a client then gets exactly \
+                `full`: ids and digests of contents, never contents, about 27 bytes a record; a client then gets exactly \
                 what is new, changed or gone for it. `off`: everything that the backend sends goes out in `updated` after \
                 the first sync, what was deleted without a delete line stays, and a reset goes by \
                 `[pull] unknown_cursor`. Turn it off, here or for single tables, \

@@ -45,7 +45,7 @@ package enum NoteRules {
         let owner = account.owner
         try account.need(
             notes.map { .row(rowKey(PushedRecordKey(table: $0.table, id: $0.id), owner)) })
-        guard var head = try account.withHead(at: now, { $0 }) as PrincipalHead? else { return }
+        var head = try account.withHead(at: now) { $0 }
         for note in notes {
             guard RecordID.isSafe(note.id) else { throw StateError.invalid("record id") }
             let row = rowKey(PushedRecordKey(table: try key(note.table, "table"), id: note.id), owner)

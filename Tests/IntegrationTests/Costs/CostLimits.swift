@@ -17,9 +17,9 @@ enum CostLimits {
     static let statements = CostLimit("statements of the state an idle pull", counted: 0, margin: 0)
     /// A pull that brings 20 changed records of 10,000, its share of compactions and its confirmation included.
     static let logBytes = CostLimit("bytes in the log a pull of 20 of 10,000", counted: 13_100, margin: 4)
-    static let chunksRead = CostLimit("chunks of the ledger read a pull of 20 of 10,000", counted: 1, margin: 0)
+    static let chunksRead = CostLimit("chunks of the ledger read a pull of 20 of 10,000", counted: 0.5, margin: 0)
     static let incrementalStatements = CostLimit(
-        "statements of the state a pull of 20 of 10,000", counted: 16, margin: 2)
+        "statements of the state a pull of 20 of 10,000", counted: 13, margin: 2)
     /// An optimised program makes a sixth of them: two in a hundred of these are as many as a tenth of those.
     static let allocations = CostLimit("allocations an idle pull", counted: 3_810, margin: 2)
     /// How often the scheduler finds a thread asleep depends on the machine and on who else uses it: only a few more
