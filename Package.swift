@@ -170,8 +170,8 @@ let package = Package(
         .testTarget(
             name: "StateStoreTests",
             dependencies: [
-                "Accounts", "MemoryState", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
-                "StateSQL", "StateStore", "SyncModel", grdb, grdbSQLite, log, nioLocks,
+                "Accounts", "GatewayTesting", "MemoryState", "Postgres", "PostgresState", "PostgresTesting",
+                "SQLiteState", "StateProbes", "StateSQL", "StateStore", "SyncModel", grdb, grdbSQLite, log, nioLocks,
             ]),
         .testTarget(
             name: "BackendTests",

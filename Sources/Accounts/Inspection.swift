@@ -78,11 +78,26 @@ package struct Inspection: Sendable {
         guard let owners = Principal.owners(beginningWith: digits) else { return [] }
         let found = try await store.rows(.principals(owners, limit: page(limit)))
             .compactMap { (try? PrincipalHead(decoding: $0.bytes))?.principal }
-        let users = try await store.rows(.all(.scope, limit: .max))
-            .filter { owners.contains($0.key.owner) }.map { Int64(keyBytes: $0.key.key) }
-        let scoped = try await index.principals(of: Set(users)).values.map(\.user)
+        let scoped = try await index.principals(of: scopes(ofFirst: page(limit), in: owners)).values.map(\.user)
         let all = Set(found + scoped).filter { $0.rawValue.hasPrefix(digits) }
         return Array(all.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
+    }
+
+    /// Returns the owners of scopes, at least one of each of the first users.
+    private func scopes(ofFirst limit: Int, in owners: ClosedRange<Int64>) async throws -> Set<Int64> {
+        var (scopes, users): (Set<Int64>, Set<Int64>) = ([], [])
+        var mark: Lookup.Mark? = Lookup.Mark(owners.lowerBound, tie: .min)
+        while let start = mark, users.count < limit {
+            let rows = try await store.rows(.all(.scope, by: .number, after: start, limit: limit, descending: false))
+            for row in rows where owners.contains(row.number) {
+                users.insert(row.number)
+                scopes.insert(Int64(keyBytes: row.key.key))
+            }
+            // Further scopes of the last user are passed over.
+            mark = rows.count < limit ? nil : rows.last.map { Lookup.Mark($0.number, tie: .max) }
+            if let next = mark, next.value >= owners.upperBound { mark = nil }
+        }
+        return scopes
     }
 
     /// Returns the stuck devices that have tried since a moment, those that tried last first.

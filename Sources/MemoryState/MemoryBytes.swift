@@ -19,9 +19,20 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         case beforeReading, beforeWriting, afterWriting
     }
 
+    /// Hears of each call with its answer, in their order, so that another store can be compared.
+    package typealias Witness = @Sendable (Call) -> Void
+
+    /// A call with its answer.
+    package enum Call: Sendable {
+        case load([Lookup], [[ByteRow]])
+        case chunks([Int64], [[UInt8]?])
+        case commit([RowChanges], [CommitOutcome])
+    }
+
     /// False: nothing waits for a disk.
     package let commitsInGroups = false
     private let gate: Gate?
+    private let witness: Witness?
     private let table: NIOLockedValueBox<ByteTable?>
     /// False if it is to look as if only reading told whether others have changed something.
     private let seesChanges: Bool
@@ -29,22 +40,27 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
     private let commits = NIOLockedValueBox<Int64>(0)
 
     /// Creates an empty store.
-    package convenience init(gate: Gate? = nil) { self.init(gate, NIOLockedValueBox(ByteTable()), seesChanges: true) }
+    package convenience init(gate: Gate? = nil) { self.init(ByteTable(), gate) }
 
-    private init(_ gate: Gate?, _ table: NIOLockedValueBox<ByteTable?>, seesChanges: Bool) {
+    private convenience init(_ table: ByteTable?, _ gate: Gate?, witness: Witness? = nil) {
+        self.init(of: NIOLockedValueBox(table), gate, witness: witness, seesChanges: true)
+    }
+
+    private init(of table: NIOLockedValueBox<ByteTable?>, _ gate: Gate?, witness: Witness?, seesChanges: Bool) {
         self.gate = gate
+        self.witness = witness
         self.table = table
         self.seesChanges = seesChanges
     }
 
     /// Returns a second store of the same bytes, with a gate of its own: another gateway's.
     package func shared(seesChanges: Bool = true, gate: @escaping Gate) -> MemoryBytes {
-        MemoryBytes(gate, table, seesChanges: seesChanges)
+        MemoryBytes(of: table, gate, witness: witness, seesChanges: seesChanges)
     }
 
-    /// Returns an independent store with the present bytes: a backup.
-    package func copy() -> MemoryBytes {
-        MemoryBytes(gate, NIOLockedValueBox(table.withLockedValue(\.self)), seesChanges: seesChanges)
+    /// Returns an independent store with the present bytes, a backup, whose calls a witness hears of.
+    package func copy(for witness: Witness? = nil) -> MemoryBytes {
+        MemoryBytes(table.withLockedValue(\.self), gate, witness: witness)
     }
 
     package func foreignChanges() async throws -> Int64? {
@@ -65,12 +81,22 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
 
     package func load(_ lookups: [Lookup]) async throws -> [[ByteRow]] {
         try await gate?(.beforeReading)
-        return try with { table in lookups.map { table.rows(of: $0) } }
+        return try with { rows(of: lookups, in: $0) }
+    }
+
+    private func rows(of lookups: [Lookup], in table: ByteTable) -> [[ByteRow]] {
+        let rows = lookups.map { table.rows(of: $0) }
+        witness?(.load(lookups, rows))
+        return rows
     }
 
     package func chunks(_ numbers: [Int64]) async throws -> [[UInt8]?] {
         try await gate?(.beforeReading)
-        return try with { table in numbers.map { table.chunk($0) } }
+        return try with { table in
+            let chunks = numbers.map { table.chunk($0) }
+            witness?(.chunks(numbers, chunks))
+            return chunks
+        }
     }
 
     /// The location without secrets, for the operator.
@@ -89,7 +115,9 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         let outcomes = try with { table in
             table.commits += 1
             commits.withLockedValue { $0 += 1 }
-            return group.map { table.make($0) }
+            let outcomes = group.map { table.make($0) }
+            witness?(.commit(group, outcomes))
+            return outcomes
         }
         try await gate?(.afterWriting)
         return outcomes
@@ -106,7 +134,7 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
     ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]]) {
         try await gate?(.beforeWriting)
         let result = try with { table in
-            (table.leases.take(request, of: principal), lookups.map { table.rows(of: $0) })
+            (table.leases.take(request, of: principal), rows(of: lookups, in: table))
         }
         try await gate?(.afterWriting)
         return result

@@ -28,6 +28,23 @@ import Testing
         }
     }
 
+    @Test(.eachStore) func `users that have only scopes are found as the others are`() async throws {
+        let users = ["a0", "a1", "a2", "b0"]
+        var number: Int64 = 0
+        for user in users {
+            for scope in 0..<3 {
+                number += 1
+                let origin = Principal.Origin(user: user, scope: "path.id=\(scope)")
+                let principal = Principal(rawValue: "5c\(user)\(scope)", origin: origin)
+                try await store.begin(row(number, of: principal, replica: number))
+            }
+        }
+        for (digits, limit, count) in [("a", 9, 3), ("a", 3, 3), ("a", 2, 2), ("a", 1, 1), ("a2", 1, 1), ("c", 9, 0)] {
+            let found = try await store.inspection.principals(beginningWith: digits, limit: limit).map(\.rawValue)
+            #expect(found == Array(users.filter { $0.hasPrefix(digits) }.prefix(count)))
+        }
+    }
+
     private static let ada = Principal(rawValue: "ada0")
     private static let scopes = ["path.id=7", "path.id=8&query.x=%C3%B6"].enumerated().map { number, scope in
         Principal(rawValue: "5c0\(number)", origin: Principal.Origin(user: ada.rawValue, scope: scope))

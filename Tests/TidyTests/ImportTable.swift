@@ -127,9 +127,9 @@ enum ImportTable {
             "Logging", "NIOConcurrencyHelpers", "NIOCore", "NIOPosix", "Postgres", "PostgresTesting", "SyncModel",
         ],
         "StateStoreTests": [
-            "Accounts", "GRDB", "GRDBSQLite", "Logging", "MemoryState", "NIOConcurrencyHelpers", "Postgres",
-            "PostgresState",
-            "PostgresTesting", "SQLiteState", "StateProbes", "StateSQL", "StateStore", "SyncModel",
+            "Accounts", "GRDB", "GRDBSQLite", "GatewayTesting", "Logging", "MemoryState",
+            "NIOConcurrencyHelpers", "Postgres", "PostgresState", "PostgresTesting", "SQLiteState", "StateProbes",
+            "StateSQL", "StateStore", "SyncModel",
         ],
         "BackendTests": [
             "Backend", "Curl", "DemoBackend", "GatewayTesting", "Gzip", "HTTPTypes", "JSONBytes", "Logging",

@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import MemoryState
 import SyncModel
 
 /// Makes schedules from seeds, runs them and shrinks the ones that fail.
@@ -11,6 +12,11 @@ package struct SimulationCampaign: Sendable {
     package var allowsLoss = true
     /// True if several gateways share the state in every schedule, and are paused.
     package var sharesState = false
+    /// Makes the witness of a state that a world begins with, or goes on with; nil for none.
+    package typealias Witness = @Sendable (MemoryBytes) -> MemoryBytes.Witness
+
+    /// Makes the witness of each world's state; one sees a single world at a time.
+    package var witness: Witness?
     /// The longest schedule.
     package var length = 100
 
@@ -52,7 +58,7 @@ package struct SimulationCampaign: Sendable {
     /// A schedule that fails is made as short as it can be.
     package func run(seed: UInt64) async throws -> (counts: [String: Int], steps: Int) {
         let (setup, ops) = draw(seed)
-        let first = try World(setup, seed: seed)
+        let first = try World(setup, seed: seed, witness: witness)
         guard try await Self.play(ops, in: first) != nil else { return (first.counts, first.steps) }
         let shrunk = try await shrink(ops) { try await Self.play($0, in: World(setup, seed: seed)) != nil }
         let world = try World(setup, seed: seed, isTracing: true)

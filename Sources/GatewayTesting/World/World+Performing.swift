@@ -132,7 +132,7 @@ extension World {
     private func restoreState() async throws {
         pass(1_000)
         note("an older state is restored")
-        bytes = savedBytes?.copy() ?? MemoryBytes()
+        restore(savedBytes)
         try crash()
         _ = try await store.commands.distrust(because: .state, of: nil, at: time.now)
         users.setAdrift()

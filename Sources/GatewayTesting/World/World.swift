@@ -42,7 +42,7 @@ package final class World {
     /// The backend, the devices, and the changes on them.
     package let users: Users
     /// The bytes of the state, and the state as operators and the oracle see it.
-    var bytes: MemoryBytes { didSet { store = state(of: bytes) } }
+    private(set) var bytes: MemoryBytes { didSet { store = state(of: bytes) } }
     private(set) lazy var store = state(of: bytes)
     private let backend: WorldBackend
     let executor: SeededExecutor
@@ -64,15 +64,21 @@ package final class World {
     private let disk = WorldDisk()
     private let hasSmallHeads: Bool
 
+    private let witness: SimulationCampaign.Witness?
+
     /// Creates a world whose order of events follows from the seed.
-    package init(_ setup: WorldSetup, seed: UInt64 = 0, isTracing: Bool = false) throws {
+    package init(
+        _ setup: WorldSetup, seed: UInt64 = 0, isTracing: Bool = false, witness: SimulationCampaign.Witness? = nil
+    ) throws {
         self.setup = setup
+        self.witness = witness
         hasSmallHeads = seed % 2 == 1
         users = Users(setup, isTracing: isTracing)
         backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
         time = VirtualTime(now: users.now)
         bytes = MemoryBytes()
+        if let witness { bytes = bytes.copy(for: witness(bytes)) }
         for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
 
@@ -92,6 +98,12 @@ package final class World {
             bytes, setting: AccountSetting(limits: limits, number: numbers.next),
             versions: VersionSource(process: UInt32(truncatingIfNeeded: executor.draw() >> 33)),
             leases: setup.gateways > 1 ? bytes : nil)
+    }
+
+    /// Puts an older state, or an empty one, in the place of the present one.
+    func restore(_ older: MemoryBytes?) {
+        let older = older ?? MemoryBytes()
+        bytes = older.copy(for: witness?(older))
     }
 
     /// Starts a gateway on the state.

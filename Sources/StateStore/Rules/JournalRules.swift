@@ -188,10 +188,13 @@ package enum JournalRules {
         return (journal.tries, journal.triedAt ?? now)
     }
 
-    /// Records that the request of an operation will not be repeated, and deletes the request.
+    /// Records that the request of an operation of an open journal will not be repeated, and deletes the request.
     package static func giveUp(_ index: Int, of id: Int64, in account: inout Account) throws {
-        let row = operationKey(id, index, of: account.owner)
-        guard var found = try account.value(row, as: StoredOperation.self)?.value else { return }
+        let (journal, row) = (rowKey(id, account.owner), operationKey(id, index, of: account.owner))
+        try account.need([.row(journal), .row(row)])
+        guard try account.shared(journal, as: Journal.self)?.value.journal.state == .open,
+            var found = try account.value(row, as: StoredOperation.self)?.value
+        else { return }
         found.operation.request = nil
         found.isGivenUp = true
         try account.put(found, at: row)
