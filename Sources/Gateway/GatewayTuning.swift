@@ -13,6 +13,8 @@ package struct GatewayTuning: Hashable, Sendable {
     package var deltas = 64
     /// The number of chunks in its deltas beyond which a ledger is compacted.
     package var deltaChunks = 512
+    /// The most chunks of the base that a batch of a compaction removes.
+    package var batchChunks = LedgerCompaction.Settings().batchChunks
     /// The number of undos between a cursor and the base beyond which the cursor gets a full stream.
     package var undos = PullContext.Ledger.maximumUndos
     /// The number of de-duplication entries that are gathered before they are sorted and moved out of memory.

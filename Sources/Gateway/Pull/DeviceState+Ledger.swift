@@ -123,7 +123,7 @@ extension DeviceState {
         at outlines: [LedgerOutline], _ input: inout LedgerDiffInput, notesUpTo noteLimit: Int?
     ) async throws -> [PushNote] {
         consulted = outlines
-        if Set(outlines.map(\.replica)).count >= 1_000 { scope.logTooManyDevices() }
+        if Set(outlines.map(\.replica)).count >= ReplicaRules.maximumLedgers { scope.logTooManyDevices() }
         input.ledgers = outlines.map(\.layers)
         guard let noteLimit else { return [] }
         var layers = outlines.flatMap { $0.deltas + $0.undos }[...]
@@ -145,6 +145,7 @@ extension DeviceState {
         else { return }
         var settings = LedgerCompaction.Settings()
         settings.chunkBytes = scope.services.tuning.chunkBytes
+        settings.batchChunks = scope.services.tuning.batchChunks
         settings.forgetTombstonesBefore = scope.now - scope.services.configuration.ledger.maxOffline.milliseconds
         var compaction = LedgerCompaction(
             source: scope.store.chunkReader, base: base,
@@ -175,7 +176,7 @@ extension PullScope {
     /// Logs that some ledgers are left out.
     fileprivate func logTooManyDevices() {
         logger.warning(
-            "only the ledgers of 1000 devices of a principal are compared",
+            "only the ledgers of \(ReplicaRules.maximumLedgers) devices of a principal are compared",
             metadata: ["code": "ledger.too_many_devices"])
     }
 }

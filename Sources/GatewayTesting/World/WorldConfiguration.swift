@@ -22,7 +22,7 @@ enum WorldConfiguration {
     /// Sizes so small that short schedules have many of everything.
     static var tuning: GatewayTuning {
         var tuning = GatewayTuning()
-        (tuning.chunkBytes, tuning.deltas, tuning.undos) = (160, 2, 10)
+        (tuning.chunkBytes, tuning.batchChunks, tuning.deltas, tuning.undos) = (160, 1, 2, 10)
         (tuning.runEntries, tuning.cachedBytes, tuning.missingRecords) = (5, 1, 3)
         return tuning
     }

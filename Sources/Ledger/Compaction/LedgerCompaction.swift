@@ -6,10 +6,8 @@ package import SyncModel
 
 /// A merge of deltas into the base of a ledger, in batches of bounded size.
 ///
-/// Each batch has to be committed before the next one is requested, and the last one removes the deltas. In between the
-/// ledger is right for every cursor: entries that are already compacted are shadowed by equal entries of the deltas,
-/// and for older cursors the undos hold what was there before. A compaction that was interrupted begins again, with
-/// undos of its own behind those that were left; by then there may be newer deltas.
+/// The batches take effect together, with the last one. Until then base and deltas stay as they are, and a compaction
+/// that was interrupted leaves nothing behind that counts.
 package struct LedgerCompaction: Sendable {
     /// The sizes and times of a compaction.
     package struct Settings: Hashable, Sendable {
@@ -38,7 +36,7 @@ package struct LedgerCompaction: Sendable {
     /// Creates a compaction that has done nothing.
     ///
     /// - Parameters:
-    ///   - source: The source of the chunks; after each batch it has the batch's changes.
+    ///   - source: The source of the chunks, which do not change.
     ///   - base: The layer that the deltas are merged into.
     ///   - deltas: The deltas, newest first, as ``LedgerOutline/deltas`` has them: all from the base to the cursor that
     ///     is compacted.
@@ -67,7 +65,6 @@ package struct LedgerCompaction: Sendable {
         guard !isFinished else { return nil }
         var batch = LedgerCompactionBatch()
         var bytes = 0
-        current?.forgetBase()
         while try await hasWork(), batch.removed.count < settings.batchChunks, bytes < byteLimit {
             try await current?.compact(into: &batch, bytes: &bytes)
         }
@@ -81,7 +78,7 @@ package struct LedgerCompaction: Sendable {
     /// Goes to the next table that has something to compact, if the current one has nothing; returns false if there is
     /// none.
     private mutating func hasWork() async throws -> Bool {
-        while current?.next == nil {
+        while current?.isDone ?? true {
             guard let (name, shape) = tables.popFirst() else { return false }
             let scope = LedgerScope(source: source, table: name, key: key, readAhead: settings.readAhead)
             current = try LedgerTableCompaction(

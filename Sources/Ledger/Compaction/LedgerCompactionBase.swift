@@ -27,13 +27,6 @@ struct LedgerCompactionBase: Sendable {
         self.scope = scope
     }
 
-    /// Forgets the chunks that were read: the store has other ones now.
-    mutating func reset() {
-        window = []
-        isFirst = false
-        isLast = false
-    }
-
     /// Returns the chunk for an id: the one that would hold it, or the first one.
     mutating func stretch(of hash: IDHash) async throws -> Stretch {
         var position = window.lastIndex { !(hash < $0.chunk.first) }

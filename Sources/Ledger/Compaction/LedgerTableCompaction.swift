@@ -5,8 +5,10 @@ import SyncModel
 
 /// The compaction of one table.
 struct LedgerTableCompaction: Sendable {
+    /// True if everything is compacted.
+    var isDone: Bool { next == nil && stretch == nil }
     /// The least id of the deltas that is not compacted yet; nil if all are.
-    private(set) var next: IDHash?
+    private var next: IDHash?
 
     private let scope: LedgerScope
     private let shape: LedgerShape
@@ -22,8 +24,9 @@ struct LedgerTableCompaction: Sendable {
     private var splitter: LedgerChunkSplitter
     private var writers: [LedgerChunkWriter?]
     private var count = LedgerCount()
-    /// The reader of the base chunk that is being rewritten; `head` is the hash of its current entry, `left` the number
-    /// of entries behind that.
+    /// The part of the base that is being rewritten; if a batch ends in the middle of it, the next one goes on there.
+    private var stretch: LedgerCompactionBase.Stretch?
+    /// The reader of its chunk; `head` is the hash of its current entry, `left` the number of entries behind that.
     private var reader = LedgerChunkReader()
     private var head: IDHash?
     private var left = 0
@@ -46,9 +49,6 @@ struct LedgerTableCompaction: Sendable {
         writers = deltas.map { _ in nil }
     }
 
-    /// Forgets the numbers of base chunks, which change with a commit.
-    mutating func forgetBase() { base.reset() }
-
     /// Brings all deltas behind the position and finds their least id.
     mutating func findNext() async throws {
         next = nil
@@ -66,14 +66,18 @@ struct LedgerTableCompaction: Sendable {
 
     /// Compacts ids until the table is done or the batch is full.
     mutating func compact(into batch: inout LedgerCompactionBatch, bytes: inout Int) async throws {
-        var upper: IDHash?
-        while let hash = next, batch.removed.count < settings.batchChunks, bytes + splitter.bytes < byteLimit {
-            let stretch = try await base.stretch(of: hash)
-            // Entries that are not next to those before them get chunks of their own.
-            if upper == nil || stretch.chunk?.chunk.first != upper { takeChunks(into: &batch, bytes: &bytes) }
-            upper = stretch.upper
-            if let number = stretch.chunk?.number { batch.removed.append(number) }
-            try await compact(stretch, into: &batch, bytes: &bytes)
+        var upper = stretch?.upper
+        while !isDone, batch.removed.count < settings.batchChunks, bytes + splitter.bytes < byteLimit {
+            if stretch == nil, let next {
+                let found = try await base.stretch(of: next)
+                // Entries that are not next to those before them get chunks of their own.
+                if upper == nil || found.chunk?.chunk.first != upper { takeChunks(into: &batch, bytes: &bytes) }
+                upper = found.upper
+                if let number = found.chunk?.number { batch.removed.append(number) }
+                try open(found.chunk?.chunk)
+                stretch = found
+            }
+            try await rewrite(into: &batch, bytes: &bytes)
         }
         takeChunks(into: &batch, bytes: &bytes)
         for index in writers.indices {
@@ -84,17 +88,10 @@ struct LedgerTableCompaction: Sendable {
         count = LedgerCount()
     }
 
-    /// Rewrites one base chunk with the entries that the deltas have for it.
-    private mutating func compact(
-        _ stretch: LedgerCompactionBase.Stretch, into batch: inout LedgerCompactionBatch, bytes: inout Int
-    ) async throws {
-        try open(stretch.chunk?.chunk)
-        while true {
-            // A full batch takes no more from the deltas; the rest of the chunk stays as it is.
-            let isFull = bytes + splitter.bytes >= byteLimit
-            let delta = next.flatMap { next in
-                isFull || stretch.upper.map { !(next < $0) } ?? false ? nil : next
-            }
+    /// Rewrites the stretch with the entries that the deltas have for it, up to its end or until the batch is full.
+    private mutating func rewrite(into batch: inout LedgerCompactionBatch, bytes: inout Int) async throws {
+        while bytes + splitter.bytes < byteLimit {
+            let delta = next.flatMap { next in stretch?.upper.map { next < $0 } ?? true ? next : nil }
             if let head, delta.map({ head < $0 }) ?? true {
                 keep(reader, head)
                 try advance()
@@ -105,6 +102,7 @@ struct LedgerTableCompaction: Sendable {
                 position = delta
                 try await findNext()
             } else {
+                stretch = nil
                 return
             }
         }
@@ -122,9 +120,6 @@ extension LedgerTableCompaction {
 
     /// Brings the newest entry of an id into the base, and its previous entry into the undo of each delta that has the
     /// id.
-    ///
-    /// If an interrupted compaction has been here, the previous entry is the one that it brought: its own undos come
-    /// first.
     private mutating func compact(
         _ hash: IDHash, isInBase: Bool, into batch: inout LedgerCompactionBatch, bytes: inout Int
     ) {
@@ -204,13 +199,5 @@ extension LedgerTableCompaction {
     ) {
         batch.undo[layers[index].cursor, default: []].append(chunk)
         bytes += chunk.bytes.count
-    }
-}
-
-extension LedgerCount {
-    fileprivate mutating func add(_ other: LedgerCount) {
-        held += other.held
-        entries += other.entries
-        bytes += other.bytes
     }
 }

@@ -35,6 +35,9 @@ extension Account {
     /// Returns a list that is short enough for a head, and writes the directories that it takes: if they are too many,
     /// they have directories in turn.
     mutating func directories(of chunks: [ChunkHead], at now: Instant) throws -> [ChunkHead] {
+        for (chunk, next) in zip(chunks, chunks.dropFirst()) where !chunk.precedes(next) {
+            throw StateError.failed("two chunks of a layer begin with the same hash")
+        }
         var list = chunks
         while list.count > setting.limits.headChunks {
             let shorter = try namedByDirectories(list, at: now)

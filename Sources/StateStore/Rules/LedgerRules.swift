@@ -30,17 +30,9 @@ package enum LedgerRules {
                 account.delete(row.key)
             }
         }
-        try checkOrder(of: layer.chunks)
         var named = layer
         named.chunks = try account.directories(of: layer.chunks, at: pull.now)
         takeLayer(named, &cursor, of: &replica)
-    }
-
-    private static func checkOrder(of chunks: [ChunkHead]) throws(StateError) {
-        for (chunk, next) in zip(chunks, chunks.dropFirst())
-        where chunk.table == next.table && chunk.first == next.first {
-            throw .failed("two chunks of a layer begin with the same hash")
-        }
     }
 
     /// Gives a layer to the replica: as its base if it has none, else as the delta of the new cursor.
@@ -102,7 +94,7 @@ package enum LedgerRules {
     ) throws -> LedgerMerge {
         guard let known = try account.replica(begun.replica) else { throw StateError.replicaUnknown(begun.replica) }
         guard known.ledger.version == begun.version, known.ledger.base?.id == begun.base,
-            Set(batch.removed).count == batch.removed.count
+            Set(batch.removed).count == batch.removed.count, begun.removed.isDisjoint(with: batch.removed)
         else { throw StateError.ledgerChanged }
         guard batch.undo.keys.allSatisfy({ $0 > known.ledger.compacted ?? .first }) else {
             throw StateError.failed("an undo of a cursor that is in the base already")
@@ -145,8 +137,7 @@ package enum LedgerRules {
         var next = base
         next.id = LayerID(rawValue: account.nextNumber(at: now))
         next.chunks = try account.directories(
-            of: (chunks.filter { !merge.removed.contains($0.number) } + merge.added).sorted { $0.precedes($1) },
-            at: now)
+            of: (chunks.filter { kept.contains($0.number) } + merge.added).sorted { $0.precedes($1) }, at: now)
         for (table, count) in merge.counts { next.counts[table, default: LedgerCount()].add(count) }
         next.cursor = steps.lazy.map { replica.cursors[$0] }.first { $0.delta != nil }?.cursor ?? bottom
         for step in steps.map({ replica.cursors[$0].cursor }) {

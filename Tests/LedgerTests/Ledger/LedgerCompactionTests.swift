@@ -74,14 +74,17 @@ import Testing
         await memory.add(LedgerSupport.chunks(Self.entries(0..<10), shape: Self.shape), to: Self.base)
         await memory.add(LedgerSupport.chunks(Self.entries(5..<30_000, content: 2), shape: Self.shape), to: Self.delta)
         var compaction = Self.compaction(memory) { $0.batchChunks = 8 }
-        var batches = 0
+        var (batches, counts): ([LedgerCompactionBatch], LedgerCount) = ([], LedgerCount())
         while let batch = try await compaction.nextBatch() {
             let bytes = (batch.added + batch.undo.values.joined()).reduce(0) { $0 + $1.bytes.count }
             #expect(bytes <= 4 * 8 * 1_024 && batch.removed.count <= 8)
-            await Self.apply(batch, to: memory)
-            batches += 1
+            counts.add(batch.counts[LedgerSupport.table] ?? LedgerCount())
+            batches.append(batch)
         }
-        #expect(batches > 10)
+        #expect(batches.count > 10)
+        // Until the last one, the source stays as it was.
+        for batch in batches { await Self.apply(batch, to: memory) }
+        #expect(counts.entries == 30_000 - 10 && counts.held == counts.entries)
         let all = try await memory.chunks(of: Self.base).flatMap { try LedgerSupport.entries($0.bytes) }
         let expected = Self.entries(0..<5) + Self.entries(5..<30_000, content: 2)
         #expect(all == expected.sorted { $0.hash < $1.hash })

@@ -168,17 +168,23 @@ extension LedgerModel {
             source: memory, base: base,
             deltas: places.compactMap { line[$0].delta },
             tables: Self.tables, key: LedgerSupport.key, settings: settings)
-        var made: Set<Int> = []
+        var batches: [LedgerCompactionBatch] = []
         while let batch = try await compaction.nextBatch() {
             #expect(batch.removed.count <= settings.batchChunks, "\(context)")
             // The longest entries have about 280 bytes.
             #expect(batch.added.allSatisfy { $0.bytes.count <= max(chunkBytes, 320) }, "\(context)")
+            batches.append(batch)
+            if Int.random(in: 0..<8, using: &random) == 0 { return }
+        }
+        #expect(batches.map(\.isLast) == batches.indices.map { $0 == batches.count - 1 }, "\(context)")
+        // They take effect together.
+        for batch in batches {
             let removed = await memory.remove(batch.removed, from: base)
             #expect(removed == batch.removed.count, "\(context)")
             await memory.add(batch.added, to: base)
             for place in places {
                 guard let delta = line[place].delta, let chunks = batch.undo[delta.cursor] else { continue }
-                if made.insert(place).inserted { line[place].undos.append(newLayer()) }
+                if line[place].undos.isEmpty { line[place].undos.append(newLayer()) }
                 if let undo = line[place].undos.last { await memory.add(chunks, to: undo) }
             }
             for (table, count) in batch.counts {
@@ -186,17 +192,13 @@ extension LedgerModel {
                 counts[table]?.entries += count.entries
                 counts[table]?.bytes += count.bytes
             }
-            if batch.isLast {
-                for place in places {
-                    if let delta = line[place].delta { await memory.remove(delta) }
-                    line[place].delta = nil
-                }
-                compacted = tip
-            }
-            for (table, _) in Self.tables { #expect(await measured(table) == counts[table], "\(context)") }
-            try await check("\(context), compacting")
-            if Int.random(in: 0..<8, using: &random) == 0 { return }
         }
-        #expect(compacted == tip, "\(context)")
+        for place in places {
+            if let delta = line[place].delta { await memory.remove(delta) }
+            line[place].delta = nil
+        }
+        compacted = tip
+        for (table, _) in Self.tables { #expect(await measured(table) == counts[table], "\(context)") }
+        try await check("\(context), compacting")
     }
 }
