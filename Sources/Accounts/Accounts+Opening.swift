@@ -77,11 +77,11 @@ extension Accounts {
     /// Checks that the state can be written now, as ``ByteStore/checkWriting(within:)`` does.
     package func checkWriting(within limit: Duration) async throws { try await store.checkWriting(within: limit) }
 
-    /// Stores what was deferred, finishes running calls and releases the state; every later call throws
+    /// Stores the news that was deferred, finishes running calls and releases the state; every later call throws
     /// ``StateError/closed``.
     package func close() async {
         // What cannot be stored any more comes again with the next syncs.
-        try? await storeDeferred()
+        try? await storeNews()
         await store.close()
     }
 }

@@ -137,8 +137,13 @@ package final class Accounts: Sendable {
     ///
     /// That cursors came back is due at once, and contacts are after ten minutes; without a time, everything is.
     /// An error of one principal does not stop the others; one of the whole store does.
-    package func storeDeferred(at now: Instant? = nil) async throws {
-        var rest = deferred.due(at: now)[...]
+    package func storeDeferred(at now: Instant? = nil) async throws { try await store(deferred.due(at: now)) }
+
+    /// Stores that cursors came back; the last contacts of tens of thousands of devices would hold up the end.
+    func storeNews() async throws { try await store(deferred.news()) }
+
+    private func store(_ waiting: [(principal: Principal, replicas: Set<ReplicaID>)]) async throws {
+        var rest = waiting[...]
         try await withThrowingTaskGroup(of: StateError?.self) { group in
             // What is there at the same time is committed together, where that spares anything.
             for (principal, replicas) in rest.prefix(store.commitsInGroups ? 64 : 2) {

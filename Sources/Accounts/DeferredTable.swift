@@ -32,6 +32,13 @@ final class DeferredTable: Sendable {
         }
     }
 
+    /// Returns the principals whose news is not stored yet, with their replicas.
+    func news() -> [(principal: Principal, replicas: Set<ReplicaID>)] {
+        state.withLockedValue { state in
+            state.news.compactMap { state.waiting[$0] }.map { ($0.principal, Set($0.changes.keys)) }
+        }
+    }
+
     /// Returns the principals whose changes are to be stored now, with their replicas; without a time, all.
     ///
     /// News is always due, contacts are once they have waited, and everything is if the table is half full.

@@ -109,15 +109,16 @@ package struct Inspection: Sendable {
         repeat {
             let rows = try await store.rows(
                 .all(.trouble, by: .number, after: mark, limit: 10_000, descending: true))
-            mark = rows.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
-            let names = try await index.principals(of: Set(rows.map(\.key.owner)))
-            for row in rows {
-                guard row.number >= since.milliseconds else { mark = nil; break }
-                guard let principal = names[row.key.owner], let trouble = try TroubleRules.trouble(row, of: principal),
-                    rule.isMet(by: trouble),
-                    try await !accounts.read(principal, { try TroubleRules.isSuperseded(trouble, in: &$0) })
-                else { continue }
-                stuck.append(trouble)
+            let tried = rows.prefix { $0.number >= since.milliseconds }
+            mark = tried.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
+            let names = try await index.principals(of: Set(tried.map(\.key.owner)))
+            let met = try tried.compactMap { row in
+                try names[row.key.owner].flatMap { try TroubleRules.trouble(row, of: $0) }
+            }.filter(rule.isMet)
+            stuck += met.filter { $0.kind != .firstSync }
+            for (principal, first) in Dictionary(grouping: met.filter { $0.kind == .firstSync }, by: \.principal) {
+                let superseded = try await accounts.read(principal) { try TroubleRules.superseded(first, in: &$0) }
+                stuck += first.filter { !superseded.contains($0.replica) }
             }
         } while mark != nil && stuck.count < limit
         let sorted = stuck.sorted {

@@ -28,8 +28,10 @@ package struct OperatorCommands: Sendable {
         guard principal != nil else { return try await distrustAll(because: restored, at: now) }
         var count = 0
         try await index.forEachPrincipal(behind: principal) { principal in
-            try await accounts.change(principal) {
-                try SessionRules.distrust(because: restored, at: now, in: &$0)
+            let time = try await accounts.read(principal) { try SessionRules.distrusted(at: now, of: &$0) }
+            _ = try await changeReplicas(of: principal, from: ()) { replicas, isLast, _, account in
+                if restored == .state { try ReplicaRules.resync(replicas.map(\.id), until: time, in: &account) }
+                if isLast { try SessionRules.distrust(until: time, in: &account) }
             }
             count += 1
         }
@@ -49,25 +51,32 @@ package struct OperatorCommands: Sendable {
         }
     }
 
-    /// Deletes everything that belongs to a principal or to one of its scopes, each in one transaction.
+    /// Deletes everything that belongs to a principal or to one of its scopes, in several transactions: if it is
+    /// interrupted, run it again.
     ///
     /// A sync that runs meanwhile may fail, and one that comes later begins anew. Ledger layers of devices that were
     /// forgotten before name no principal any more, and go with the next collection.
     ///
     /// - Returns: The number of rows by the name of their kind; empty if the state does not know the principal.
     package func erase(_ principal: Principal) async throws -> [String: Int] {
-        var erased: [String: Int] = [:]
+        var erased: [RowKind: Int] = [:]
+        // A head goes last: whoever has none any more is not found again.
+        let lines = try await accounts.inspection.quarantinedLines(of: principal, after: 0, limit: .max).map(\.id)
+        erased[.line] = try await dropLines(lines).count
         try await index.forEachPrincipal(behind: principal) { principal in
-            let counts = try await accounts.change(principal) { try CollectionRules.erase(in: &$0) }
-            for (kind, count) in counts where count > 0 {
-                if let name = kind.name { erased[name, default: 0] += count }
-            }
-            guard counts[.principal] != nil else { return }
-            let lines = try await accounts.inspection.quarantinedLines(of: principal, after: 0, limit: .max).map(\.id)
-            let dropped = try await dropLines(lines).count
-            if dropped > 0 { erased["quarantine", default: 0] += dropped }
+            let forgotten = try await changeReplicas(of: principal, from: ()) { replicas, _, _, account in
+                try CollectionRules.erase(replicas, in: &account)
+            }.results
+            for counts in forgotten { erased.merge(counts, uniquingKeysWith: +) }
+            while case let counts = try await accounts.change(principal, { try CollectionRules.eraseSome(in: &$0) }),
+                !counts.isEmpty
+            { erased.merge(counts, uniquingKeysWith: +) }
+            erased.merge(
+                try await accounts.change(principal) { try CollectionRules.erase(in: &$0) }, uniquingKeysWith: +)
         }
-        return erased
+        return erased.reduce(into: [:]) { named, row in
+            if row.value > 0, let name = row.key.name { named[name, default: 0] += row.value }
+        }
     }
 
     /// Schedules quarantined pushes to be retried with their principals' next requests; nil schedules all of them, or
@@ -103,7 +112,9 @@ package struct OperatorCommands: Sendable {
     ///
     /// - Returns: The numbers of the entries that existed.
     package func dropPushes(_ ids: [Int64]) async throws -> [Int64] {
-        try await changePushes(ids) { record, _, account in try QuarantineRules.remove([record], in: &account) > 0 }
+        try await changePushes(ids) { record, id, account in
+            try QuarantineRules.drop(record, number: id, in: &account)
+        }
     }
 
     private func changePushes(
@@ -122,14 +133,15 @@ package struct OperatorCommands: Sendable {
     ///
     /// - Returns: The numbers of the lines that existed.
     package func dropLines(_ ids: [Int64]) async throws -> [Int64] {
-        var dropped: [Int64] = []
-        for id in ids {
-            let rows = try await store.rows(.named(.line, id))
+        var (dropped, rest): ([Int64], ArraySlice<Int64>) = ([], ids[...])
+        while !rest.isEmpty {
+            let limit = accounts.setting.limits.collectBatch
+            let rows = try await store.load(rest.prefix(limit).map { .named(.line, $0) }).joined()
+            rest = rest.dropFirst(limit)
             var changes = RowChanges()
             for row in rows { changes.rows[row.key] = .some(nil) }
-            guard !changes.isEmpty else { continue }
-            try await accounts.commit(changes)
-            dropped.append(id)
+            if !changes.isEmpty { try await accounts.commit(changes) }
+            dropped += rows.map(\.number)
         }
         return dropped
     }
@@ -147,9 +159,36 @@ package struct OperatorCommands: Sendable {
         changes.floors[MetaKey.cursorLead.row] = lead
         try await accounts.commit(changes)
         try await index.forEachPrincipal(behind: nil) { principal in
-            try await accounts.change(principal) { try ReplicaRules.acceptClock(at: now, in: &$0) }
+            _ = try await changeReplicas(of: principal, from: ()) { replicas, isLast, _, account in
+                try ReplicaRules.acceptClock(of: replicas, at: now, in: &account)
+                if isLast { try ReplicaRules.acceptClock(at: now, in: &account) }
+            }
         }
         return lead
+    }
+
+    /// The most replicas that one change of ``changeReplicas(of:keeps:from:_:)`` is about.
+    private static let replicasAtOnce = 64
+
+    /// Runs a rule for the replicas of a principal, some at a time, each with a change of its own: a login may be that of
+    /// thousands of devices, which go on syncing meanwhile.
+    ///
+    /// The value is what the rule leaves for the next replicas. The last time is the only one if there are no replicas.
+    func changeReplicas<T, Value>(
+        of principal: Principal, keeps: Bool = true, from start: Value,
+        _ rule: ([ReplicaHead], _ isLast: Bool, inout Value, inout Account) throws -> T
+    ) async throws -> (results: [T], value: Value) {
+        var (results, value, last): ([T], Value, Int64?) = ([], start, .min)
+        while let after = last {
+            let (result, left, next) = try await accounts.change(principal, keeps: keeps) { account in
+                let (replicas, next) = try account.replicas(after: after, limit: Self.replicasAtOnce)
+                var left = value
+                return (try rule(replicas, next == nil, &left, &account), left, next)
+            }
+            results.append(result)
+            (value, last) = (left, next)
+        }
+        return (results, value)
     }
 }
 

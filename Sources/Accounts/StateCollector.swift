@@ -25,11 +25,11 @@ struct StateCollector: Sendable {
         var collected = Collected()
         var retention = try await passTime(wanted, &collected)
         retention.cursorLead = accounts.setting.cursorLead
-        collected.replicas = try await buryUnseen(retention)
-        try await collectPrincipals(retention, &collected)
         for kind in [RowKind.staged, .loose] {
             collected.chunks += try await collectChunks(namedBy: kind, before: retention.stagedBefore)
         }
+        collected.replicas = try await buryUnseen(retention)
+        try await collectPrincipals(retention, &collected)
         return collected
     }
 
@@ -44,12 +44,9 @@ struct StateCollector: Sendable {
             for principal in page.principals {
                 try Task.checkCancellation()
                 do {
-                    let found = try await accounts.change(principal, keeps: false) {
-                        try CollectionRules.collect(retention, in: &$0)
-                    }
-                    collected.add(found)
-                } catch StateError.corrupt {
-                    // The syncs of a damaged principal say so.
+                    collected.add(try await collect(principal, retention))
+                } catch let error as StateError where error == .busy || error.code == Coder.damage.code {
+                    // The syncs of a damaged principal say so, and those of a busy one come first.
                 }
             }
             left -= page.count
@@ -58,6 +55,17 @@ struct StateCollector: Sendable {
             try await set([.collectedTo: next])
             if left > 0, page.count == Self.stride { try await pause() }
         }
+    }
+
+    private func collect(_ principal: Principal, _ retention: Retention) async throws -> Collected {
+        let found = try await accounts.commands.changeReplicas(
+            of: principal, keeps: false, from: NeededByReplicas()
+        ) { replicas, isLast, needed, account in
+            var found = try CollectionRules.collect(replicas, retention, leaving: &needed, in: &account)
+            if isLast { found.add(try CollectionRules.collect(retention, leaving: needed, in: &account)) }
+            return found
+        }
+        return found.results.reduce(into: Collected()) { $0.add($1) }
     }
 
     private func meta(_ keys: [MetaKey]) async throws -> [Int64?] {
@@ -167,17 +175,11 @@ struct StateCollector: Sendable {
 
     /// Forgets a replica, unless it has come back meanwhile.
     private func bury(_ row: ByteRow, of principal: Principal, _ retention: Retention) async throws -> Bool {
-        guard (try? ReplicaHead(decoding: row.bytes)) != nil else {
-            // Nobody can use a damaged head, nor read what it names.
-            var changes = RowChanges()
-            changes.expected[row.key] = row.version
-            changes.rows[row.key] = .some(nil)
-            changes.increments[MetaKey.replicas.row] = -1
-            return try await accounts.isMade(changes)
-        }
+        let id = ReplicaID(rawValue: row.number)
         do {
             return try await accounts.change(principal, keeps: false) { account in
-                let id = ReplicaID(rawValue: row.number)
+                // Nobody can use a damaged head, nor read what it names.
+                if try ReplicaRules.forgetDamaged(id, in: &account) { return true }
                 guard let replica = try account.replica(id), replica.lastSeen < retention.seenBefore else {
                     return false
                 }

@@ -65,7 +65,7 @@ extension PostgresStatement {
             statements.append(RowStatement("SELECT 1 / (1 - count(*)) FROM \(table) WHERE \(condition)", key.values))
         }
         statements += changes.added.map { .putting($0, .refuse) }
-        statements += changes.counted.map { .putting($0, .count) }
+        statements += changes.counted.sorted { $0.key < $1.key }.map { .putting($0, .count) }
         statements += changes.increments.sorted { $0.key < $1.key }.map {
             .putting(ByteRow(key: $0.key, number: $0.value), .add)
         }

@@ -30,9 +30,10 @@ extension ReplicaHead: Coded {
             if pages.isEmpty { try readCursors() }
         }
         try coder.code(&older, &ledger)
-        var kinds = troubles.map(\.rawValue).sorted()
+        var kinds = (troubles.map(\.rawValue) + laterTroubles).sorted()
         try coder.code(&kinds)
         troubles = Set(kinds.compactMap(DeviceTrouble.Kind.init(rawValue:)))
+        laterTroubles = kinds.filter { DeviceTrouble.Kind(rawValue: $0) == nil }
         try coder.code(&owed)
         coder.code(rest: &later)
     }

@@ -186,7 +186,7 @@ extension Account {
     /// Deletes pages of older cursors, and the rows of these cursors; returns the cursors.
     mutating func deleteOlder(_ pages: Lookup) throws -> [StoredCursor] {
         var cursors: [StoredCursor] = []
-        for row in try rows(pages) {
+        for row in try rows(pages) where changes.rows[row.key] != .some(nil) {
             delete(row.key)
             cursors += try CursorPage(decoding: row.bytes).cursors
         }

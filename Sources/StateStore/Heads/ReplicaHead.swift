@@ -38,6 +38,8 @@ package struct ReplicaHead: Hashable, Sendable {
     package var ledger = ReplicaLedger()
     /// The ways in which it does not get on; their counts are rows.
     package var troubles: Set<DeviceTrouble.Kind> = []
+    /// Those that only a newer gateway knows, by their names.
+    var laterTroubles: [String] = []
     /// The number of recorded redeliveries, which are rows.
     package var owed = 0
     /// The parts that a newer gateway has appended.
@@ -45,8 +47,10 @@ package struct ReplicaHead: Hashable, Sendable {
 
     /// The bytes that the value takes in memory, about.
     var weight: Int {
-        let chunks = (ledger.base?.chunks.count ?? 0) * 150
-        return 2_000 + chunks + cursors.count * (1_000 + 100 * (cursors.last?.vector.tokens.count ?? 0))
+        cursors.reduce(2_000 + 150 * (ledger.base?.chunks.count ?? 0)) { weight, cursor in
+            let chunks = (cursor.delta?.chunks.count ?? 0) + (cursor.undo?.chunks.count ?? 0)
+            return weight + 1_000 + 100 * cursor.vector.tokens.count + 150 * chunks + 50 * cursor.making.ids.kept.count
+        }
     }
 
     /// The newest cursor that was handed out.

@@ -139,10 +139,21 @@ package struct Account {
     /// The newest cursor of the replicas that are at hand: a clock that is a little behind it is waited for.
     var newestKnown: Cursor? { view.replicas.values.compactMap { $0.value?.newest }.max() }
 
-    /// Returns all replicas in the order of their numbers.
+    /// Returns the replicas in the order of their numbers, without damaged ones: those that follow a number, and the
+    /// number to go on after; nil at the end.
+    package mutating func replicas(
+        after number: Int64, limit: Int
+    ) throws -> (replicas: [ReplicaHead], next: Int64?) {
+        let rows = try rows(.numbered(.replica, of: owner, after: number, limit: limit, descending: false))
+        let ids = rows.map { ReplicaID(rawValue: $0.number) }
+        let missing = ids.filter { view.replicas[$0] == nil }.flatMap { view.missing(of: $0, owner).lookups }
+        guard missing.isEmpty else { throw Missing(lookups: missing) }
+        return (try ids.compactMap { try replica($0) }, rows.count < limit ? nil : rows.last?.number)
+    }
+
+    /// Returns all replicas; for rules that change nothing, since a login may be that of thousands of devices.
     package mutating func allReplicas() throws -> [ReplicaHead] {
-        _ = try rows(.all(.replica, of: owner))
-        return try view.known.sorted { $0.rawValue < $1.rawValue }.compactMap { try replica($0) }
+        try replicas(after: .min, limit: .max).replicas
     }
 
     /// Changes a replica; does nothing if there is none.

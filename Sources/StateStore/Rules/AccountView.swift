@@ -74,15 +74,19 @@ package struct AccountView: Sendable {
                 if head.value?.pages.isEmpty ?? true { replicas[id] = head } else { unpaged[id] = head }
             }
         }
-        for (id, var head) in unpaged {
-            let isLookup = lookup == Self.pages(of: id, owner)
-            guard isLookup || rows.contains(where: { $0.key.kind == .recent }) else { continue }
-            let isWhole = (try? head.value?.take(pages: rows)) ?? false
-            if isWhole { replicas[id] = head }
-            guard isLookup, !isWhole else {
-                if isWhole { unpaged[id] = nil }
-                continue
-            }
+        if case .rows(.recent, _, let prefix, _, _) = lookup {
+            take(pages: rows, of: ReplicaID(rawValue: Int64(keyBytes: prefix)), all: true)
+        } else if let page = rows.first(where: { $0.key.kind == .recent }) {
+            take(pages: rows, of: ReplicaID(rawValue: Int64(keyBytes: page.key.key)), all: false)
+        }
+    }
+
+    /// Takes pages of a head that were read with it, or by themselves and then all of them.
+    private mutating func take(pages rows: [ByteRow], of id: ReplicaID, all: Bool) {
+        guard var head = unpaged[id] else { return }
+        if (try? head.value?.take(pages: rows)) ?? false {
+            (replicas[id], unpaged[id]) = (head, nil)
+        } else if all {
             unpaged[id] = nil
             // The pages may be of another moment than the head, which is loaded again. If it is the same then, it is
             // damaged.
@@ -90,9 +94,6 @@ package struct AccountView: Sendable {
             halves[id] = head.version
         }
     }
-
-    /// The replicas that were loaded, at least in part.
-    var known: Set<ReplicaID> { Set(replicas.keys).union(unpaged.keys).union(halves.keys) }
 
     /// Returns what is still to be loaded for a replica.
     func missing(of id: ReplicaID, _ owner: Int64) -> Missing {

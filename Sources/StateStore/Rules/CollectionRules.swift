@@ -3,32 +3,63 @@
 
 import SyncModel
 
+/// Notes and sessions that the replicas of a principal still need.
+package struct NeededByReplicas: Sendable {
+    /// The least number of notes that one of them has seen; nil if none needs notes.
+    var noted: Int64?
+    var sessions: Set<Session> = []
+
+    /// Creates a value for no replica.
+    package init() {}
+}
+
 /// Deletes what a principal no longer needs.
 package enum CollectionRules {
-    /// Deletes what has expired, except replicas that were not seen for long; each step collects what the one before
-    /// has freed.
-    package static func collect(_ retention: Retention, in account: inout Account) throws -> Collected {
+    /// Deletes what replicas no longer need, and adds what they need to what others do; each step collects what the one
+    /// before has freed.
+    package static func collect(
+        _ replicas: [ReplicaHead], _ retention: Retention, leaving needed: inout NeededByReplicas,
+        in account: inout Account
+    ) throws -> Collected {
         var collected = Collected()
-        guard try account.head() != nil else { return collected }
-        collected.receipts = try ReceiptRules.collect(at: retention.now, in: &account)
-        for var replica in try account.allReplicas() {
+        try account.need(replicas.flatMap { lookups($0, of: account.owner) })
+        for var replica in replicas {
             let layers = try collectLayers(&replica, retention, in: &account)
             collected.undos += layers.undos
             collected.siblings += layers.siblings
-            try account.put(replica)
-        }
-        collected.notes = try NoteRules.collect(account.allReplicas(), retention, in: &account)
-        for var replica in try account.allReplicas() {
             try RedeliveryRules.collect(&replica, retention, in: &account)
             collected.cursors += try collectCursors(&replica, retention, in: &account)
             try account.put(replica)
+            let noted = try NoteRules.leastNoted(replica, in: &account)
+            needed.noted = [needed.noted, noted].compactMap(\.self).min()
+            needed.sessions.formUnion(replica.sessions)
         }
+        return collected
+    }
+
+    /// Deletes what has expired of a principal apart from its replicas.
+    package static func collect(
+        _ retention: Retention, leaving needed: NeededByReplicas, in account: inout Account
+    ) throws -> Collected {
+        var collected = Collected()
+        guard try account.head() != nil else { return collected }
+        collected.receipts = try ReceiptRules.collect(at: retention.now, in: &account)
+        collected.notes = try NoteRules.collect(seenBy: needed.noted, retention, in: &account)
         collected.journals = try JournalRules.collect(retention, in: &account)
         collected.sessions = try SessionRules.collect(
-            account.allReplicas(), before: retention.seenBefore, in: &account)
+            neededBy: needed.sessions, before: retention.seenBefore, in: &account)
         try RefusalRules.collect(before: retention.journalsBefore, in: &account)
         collected.principals = try collectPrincipal(retention, in: &account) ? 1 : 0
         return collected
+    }
+
+    /// Returns the pages of older cursors that a collection of a replica looks at.
+    private static func lookups(_ replica: ReplicaHead, of owner: Int64) -> [Lookup] {
+        guard replica.older.count > 0 else { return [] }
+        return [
+            replica.olderPages(owner, from: replica.ledger.horizon, limit: maximumPages),
+            replica.olderPages(owner, limit: maximumPages),
+        ]
     }
 
     private static func collectPrincipal(_ retention: Retention, in account: inout Account) throws -> Bool {
@@ -47,7 +78,7 @@ package enum CollectionRules {
     }
 
     /// The most pages of older cursors of a replica that a collection looks at in one step.
-    private static let maximumPages = 64
+    static let maximumPages = 64
 
     /// Deletes old undos, and the deltas of cursors without which their replica has gone on.
     private static func collectLayers(
@@ -127,39 +158,65 @@ package enum CollectionRules {
         return gone.count
     }
 
+    /// Deletes replicas with all that is theirs; returns the number of rows by kind.
+    package static func erase(_ replicas: [ReplicaHead], in account: inout Account) throws -> [RowKind: Int] {
+        for replica in replicas { try ReplicaRules.forget(replica.id, keepsChunks: false, at: 0, in: &account) }
+        var counts = erased(in: account)
+        counts[.replica, default: 0] += replicas.count
+        return counts
+    }
+
+    /// Deletes a part of the rows that belong to the principal; returns their number by kind, which is empty once they
+    /// are few enough for one change.
+    package static func eraseSome(in account: inout Account) throws -> [RowKind: Int] {
+        guard try account.head() != nil else { return [:] }
+        for kind in RowKind.owned {
+            // Each row of loose chunks has hundreds of them.
+            let limit = kind == .loose ? 2 : account.setting.limits.collectBatch
+            if try delete(kind, limit: limit, in: &account) == limit { return erased(in: account) }
+            account.changes = RowChanges()
+        }
+        return [:]
+    }
+
     /// Deletes everything that belongs to the principal; returns the number of rows by kind.
     package static func erase(in account: inout Account) throws -> [RowKind: Int] {
-        guard let head = try account.head() else { return [:] }
+        guard try account.head() != nil else { return [:] }
         let replicas = try account.allReplicas()
-        // With those of damaged heads, which are no replicas.
-        let heads = try account.rows(.all(.replica, of: account.owner))
-        var counts: [RowKind: Int] = [.principal: 1, .replica: heads.count]
-        let older = try account.deleteOlder(.all(.older, of: account.owner))
-        for cursor in replicas.flatMap(\.cursors) {
-            account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
-        }
-        counts[.cursor] = replicas.reduce(older.count) { $0 + $1.cursors.count }
-        for kind in RowKind.owned {
-            let rows = try account.rows(kind)
-            counts[kind] = rows.count
-            for row in rows { account.delete(row.key) }
-            guard kind == .push else { continue }
-            // Their bodies are too large to be read only to be deleted.
-            for row in rows { account.delete(RowKey(.pushBody, of: account.owner, number: row.number)) }
-        }
-        for row in heads { account.delete(row.key) }
-        let loose = try account.rows(.loose).flatMap { try [Int64](decoding: $0.bytes) }
-        let layers = replicas.flatMap(\.layers) + older.flatMap(\.layers)
-        let chunks = try account.numbers(in: layers.flatMap(\.chunks)) + loose
-        account.changes.freedChunks += chunks
-        counts[.chunk] = chunks.count
-        for row in try account.rows(.loose) { account.delete(row.key) }
-        for replica in replicas { try account.removeHead(of: replica.id) }
-        account.increment(.replicas, by: Int64(-heads.count))
-        let newest = (replicas.compactMap(\.newest) + [head.newestGone].compactMap { $0 }).max()
-        if let newest { account.raise(.newestCursor, to: newest.rawValue) }
+        let known = Set(replicas.map(\.id.rawValue))
+        let damaged = try account.rows(.all(.replica, of: account.owner)).filter { !known.contains($0.number) }
+        for row in damaged { account.delete(row.key) }
+        account.increment(.replicas, by: Int64(-damaged.count))
+        for kind in RowKind.owned { _ = try delete(kind, limit: .max, in: &account) }
+        _ = try erase(replicas, in: &account)
+        let layers = try account.deleteOlder(.all(.older, of: account.owner)).flatMap(\.layers)
+        account.changes.freedChunks += try account.numbers(in: layers.flatMap(\.chunks))
+        if let newest = try account.head()?.newestGone { account.raise(.newestCursor, to: newest.rawValue) }
         try account.removeHead()
+        var counts = erased(in: account)
+        counts[.replica, default: 0] += replicas.count
+        counts[.principal] = 1
         return counts
+    }
+
+    /// Deletes up to so many rows of a kind, with what only they name; returns their number.
+    private static func delete(_ kind: RowKind, limit: Int, in account: inout Account) throws -> Int {
+        let rows = try account.rows(.rows(kind, of: account.owner, prefix: [], after: nil, limit: limit))
+        for row in rows {
+            account.delete(row.key)
+            // Their bodies are too large to be read only to be deleted.
+            if kind == .push { account.delete(RowKey(.pushBody, of: account.owner, number: row.number)) }
+            if kind == .loose { account.changes.freedChunks += try [Int64](decoding: row.bytes) }
+        }
+        return rows.count
+    }
+
+    /// Returns the number of rows that are deleted so far, by kind.
+    private static func erased(in account: Account) -> [RowKind: Int] {
+        let gone = account.changes.rows.filter { $0.value == nil }.keys
+        var counts = Dictionary(grouping: gone, by: \.kind).mapValues(\.count)
+        counts[.chunk] = account.changes.freedChunks.count
+        return counts.filter { $0.value > 0 }
     }
 }
 
@@ -167,6 +224,6 @@ extension RowKind {
     /// The kinds of rows that belong to a principal, apart from the heads and what only they name.
     static let owned: [RowKind] = [
         .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .refusal, .owed,
-        .trouble, .recent, .session, .move,
+        .trouble, .recent, .session, .move, .loose,
     ]
 }

@@ -128,10 +128,10 @@ package enum NoteRules {
     /// Deletes the notes of a principal that stayed away, and those that all cursors with an exact ledger and every tip
     /// have seen; returns their number.
     static func collect(
-        _ replicas: [ReplicaHead], _ retention: Retention, in account: inout Account
+        seenBy noted: Int64?, _ retention: Retention, in account: inout Account
     ) throws -> Int {
         guard let head = try account.head(), head.notes > 0 else { return 0 }
-        let seen = try replicas.compactMap { try leastNoted($0, in: &account) }.min() ?? .max
+        let seen = noted ?? .max
         // Notes grow old in the order of their sequences.
         let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, descending: false))
         let gone = try rows.prefix { row in
@@ -142,17 +142,23 @@ package enum NoteRules {
         return gone.count
     }
 
-    /// Returns the least number of notes that a cursor with an exact ledger, or one from the tip on, has seen.
-    private static func leastNoted(_ replica: ReplicaHead, in account: inout Account) throws -> Int64? {
+    /// Returns the least number of notes that a cursor with an exact ledger, or one from the tip on, has seen; it may be
+    /// less if there are many older ones.
+    static func leastNoted(_ replica: ReplicaHead, in account: inout Account) throws -> Int64? {
         func counts(_ cursor: StoredCursor) -> Bool {
             replica.ledger.horizon.map { cursor.cursor >= $0 } ?? true
                 && (cursor.isExact || replica.tip.map { cursor.cursor >= $0 } ?? true)
         }
         let least = replica.cursors.filter(counts).map(\.noted).min()
         guard replica.older.count > 0, replica.ledger.base != nil else { return least }
-        for row in try account.rows(replica.olderPages(account.owner, from: replica.ledger.horizon)) {
-            // The first of the older ones has seen the fewest.
-            guard let first = try CursorPage(decoding: row.bytes).cursors.first(where: counts) else { continue }
+        let limit = CollectionRules.maximumPages
+        let pages = try account.rows(replica.olderPages(account.owner, from: replica.ledger.horizon, limit: limit))
+        for (index, row) in pages.enumerated() {
+            let cursors = try CursorPage(decoding: row.bytes).cursors
+            // The first of the older ones has seen the fewest. Those of further pages have seen as many as the last one.
+            guard let first = cursors.first(where: counts) ?? (index == limit - 1 ? cursors.last : nil) else {
+                continue
+            }
             return min(least ?? first.noted, first.noted)
         }
         return least

@@ -97,6 +97,12 @@ package enum QuarantineRules {
         return found.count
     }
 
+    /// Removes the entry of a record, unless another one has taken its place; returns true if it was there.
+    package static func drop(_ record: PushedRecordKey, number: Int64, in account: inout Account) throws -> Bool {
+        let known = try account.value(rowKey(record, account.owner), as: QuarantinedPush.self)
+        return try known?.row.number == number && remove([record], in: &account) > 0
+    }
+
     /// Returns the scheduled retries, oldest first.
     package static func scheduled(limit: Int, of account: inout Account) throws -> [QuarantinedPush] {
         guard let head = try account.head(), head.scheduled > 0 else { return [] }

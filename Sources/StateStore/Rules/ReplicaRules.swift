@@ -70,7 +70,7 @@ package enum ReplicaRules {
         if let replica {
             known = try account.replica(replica)
         } else {
-            known = head.replicas == 1 ? try account.allReplicas().first : nil
+            known = head.replicas == 1 ? try account.replicas(after: .min, limit: 2).replicas.first : nil
         }
         guard let known, known.pushedVersion ?? 0 < version else { return false }
         try account.withReplica(known.id) { $0.pushedVersion = version }
@@ -87,11 +87,22 @@ package enum ReplicaRules {
     package static func resync(_ id: ReplicaID, at now: Instant, in account: inout Account) throws {
         guard try account.replica(id) != nil else { throw StateError.replicaUnknown(id) }
         // Cursors are compared with this time, and may run ahead of the clock.
-        let time = now + account.setting.cursorLead
-        try account.withReplica(id) { $0.resyncAt = max($0.resyncAt, time) }
+        try resync([id], until: now + account.setting.cursorLead, in: &account)
     }
 
-    /// Sets contacts that were recorded in the future to now, for an operator who has accepted the clock.
+    /// Makes the full comparison due for cursors of up to a time.
+    package static func resync(_ ids: [ReplicaID], until time: Instant, in account: inout Account) throws {
+        for id in ids { try account.withReplica(id) { $0.resyncAt = max($0.resyncAt, time) } }
+    }
+
+    /// Sets contacts of replicas that were recorded in the future to now, for an operator who has accepted the clock.
+    package static func acceptClock(of replicas: [ReplicaHead], at now: Instant, in account: inout Account) throws {
+        for replica in replicas where replica.lastSeen > now {
+            try account.withReplica(replica.id) { $0.lastSeen = now }
+        }
+    }
+
+    /// Sets contacts of the principal that were recorded in the future to now.
     package static func acceptClock(at now: Instant, in account: inout Account) throws {
         try account.withKnownHead { head in
             head.lastSeen = min(head.lastSeen, now)
@@ -101,9 +112,6 @@ package enum ReplicaRules {
             guard session.lastSeen > now else { continue }
             session.lastSeen = now
             try account.put(session, at: row.key)
-        }
-        for replica in try account.allReplicas() where replica.lastSeen > now {
-            try account.withReplica(replica.id) { $0.lastSeen = now }
         }
     }
 
@@ -141,6 +149,25 @@ package enum ReplicaRules {
         return true
     }
 
+    /// Forgets a replica whose head cannot be read, with what is found by its number; returns false if it can, or is
+    /// not there.
+    package static func forgetDamaged(_ id: ReplicaID, in account: inout Account) throws -> Bool {
+        let row = RowKey(.replica, of: account.owner, number: id.rawValue)
+        guard try account.replica(id) == nil, try !account.rows(.row(row)).isEmpty else { return false }
+        for kind in [RowKind.recent, .older, .owed, .trouble] {
+            for row in try account.rows(kind, prefix: id.rawValue.keyBytes) { account.delete(row.key) }
+        }
+        account.delete(row)
+        account.increment(.replicas, by: -1)
+        try account.withKnownHead { head in
+            head.replicas -= 1
+            // Whether it had a ledger is unknown.
+            head.ledgers = min(head.ledgers, head.replicas)
+            head.unconfirmed.removeAll { $0 == id.rawValue }
+        }
+        return true
+    }
+
     /// Returns a replica as the operator sees it.
     package static func describe(
         _ replica: ReplicaHead, of principal: Principal, cursorLead: Int64
@@ -157,11 +184,15 @@ package enum ReplicaRules {
             resyncAt: max(0, replica.resyncAt - cursorLead))
     }
 
-    /// Returns the outlines of all ledgers of a principal, for a cursor that was collected: each at its newest
+    /// The most replicas whose ledgers are looked at for one cursor.
+    package static let maximumLedgers = 1_000
+
+    /// Returns the outlines of the ledgers of a principal, for a cursor that was collected: each at its newest
     /// confirmed cursor, and also at the newest cursor made from that one that has not come back, if there is one.
     package static func ledgers(of account: inout Account) throws -> [LedgerOutline] {
         guard let head = try account.head(), head.ledgers > 0 else { return [] }
-        return try account.allReplicas().filter { $0.ledger.base != nil }.flatMap { replica in
+        let replicas = try account.replicas(after: .min, limit: maximumLedgers).replicas
+        return replicas.filter { $0.ledger.base != nil }.flatMap { replica in
             guard let tip = replica.tip else {
                 return replica.newest.map { [replica.outline(at: $0)] } ?? []
             }

@@ -127,32 +127,28 @@ package enum SessionRules {
         try touch(session, acceptedAt: now, at: now, in: &account)
     }
 
-    /// Distrusts what the principal's devices have got so far, as `OperatorCommands.distrust` explains.
-    package static func distrust(because restored: RestoredBackup, at now: Instant, in account: inout Account) throws {
-        guard let head = try account.head() else { return }
-        let replicas = try account.allReplicas()
-        let newest = (replicas.compactMap(\.newest) + [head.newestGone].compactMap { $0 }).max()
-        let time = max(head.distrustedAt, now + account.setting.cursorLead, newest?.time ?? 0)
+    /// Returns the time up to which what the principal's devices have got so far is distrusted, if it is now.
+    package static func distrusted(at now: Instant, of account: inout Account) throws -> Instant {
+        let newest = (try account.allReplicas().map(\.newest) + [account.head()?.newestGone]).compactMap { $0 }.max()
+        return max(now + account.setting.cursorLead, newest?.time ?? 0)
+    }
+
+    /// Distrusts what the principal's devices have got until a time, as `OperatorCommands.distrust` explains.
+    package static func distrust(until time: Instant, in account: inout Account) throws {
         forgetPositions(in: &account)
         try account.withKnownHead { head in
-            head.distrustedAt = time
+            head.distrustedAt = max(head.distrustedAt, time)
             head.resets += 1
         }
-        guard restored == .state else { return }
-        for replica in replicas { try account.withReplica(replica.id) { $0.resyncAt = max($0.resyncAt, time) } }
     }
 
     /// Deletes the sessions that were not seen for long and that no cursor at hand needs; returns their number.
     ///
     /// Their generations stay known.
     static func collect(
-        _ replicas: [ReplicaHead], before: Instant, in account: inout Account
+        neededBy sessions: Set<Session>, before: Instant, in account: inout Account
     ) throws -> Int {
-        let named = replicas.reduce(into: Set<RowKey>()) { named, replica in
-            for session in replica.sessions {
-                if let row = try? sessionKey(session, account.owner) { named.insert(row) }
-            }
-        }
+        let named = Set(sessions.compactMap { try? sessionKey($0, account.owner) })
         let gone = try account.rows(.session).filter { row in
             try StoredSession(decoding: row.bytes).lastSeen < before && !named.contains(row.key)
         }

@@ -6,7 +6,11 @@ package import SyncModel
 /// Records the devices that do not get on.
 package enum TroubleRules {
     private static func rowKey(_ replica: ReplicaID, _ kind: DeviceTrouble.Kind, of owner: Int64) -> RowKey {
-        RowKey(.trouble, of: owner, replica.rawValue.keyBytes + Array(kind.rawValue.utf8))
+        rowKey(replica, kind.rawValue, of: owner)
+    }
+
+    private static func rowKey(_ replica: ReplicaID, _ kind: String, of owner: Int64) -> RowKey {
+        RowKey(.trouble, of: owner, replica.rawValue.keyBytes + Array(kind.utf8))
     }
 
     /// Returns the trouble that a row is about; nil for a kind that only a newer gateway knows.
@@ -56,13 +60,18 @@ package enum TroubleRules {
         guard let replica = try account.replica(id) else { return [] }
         let ended = try remove(kinds.intersection(replica.troubles), of: id, in: &account)
         for first in ended where first.kind == .firstSync {
-            for other in try account.allReplicas() where other.troubles.contains(.firstSync) && other.id != id {
-                let row = rowKey(other.id, .firstSync, of: account.owner)
-                guard try account.value(row, as: DeviceTrouble.self)?.value.since == first.since else { continue }
-                _ = try remove([.firstSync], of: other.id, in: &account)
+            for other in try counted(with: first, in: &account) {
+                _ = try remove([.firstSync], of: other, in: &account)
             }
         }
         return ended.sorted { $0.kind.rawValue < $1.kind.rawValue }
+    }
+
+    /// Returns the replicas of first syncs that were counted together with another one.
+    private static func counted(with first: DeviceTrouble, in account: inout Account) throws -> Set<ReplicaID> {
+        let principal = account.principal
+        let troubles = try account.rows(.trouble).compactMap { try trouble($0, of: principal) }
+        return Set(troubles.filter { $0.kind == .firstSync && $0.since == first.since }.map(\.replica))
     }
 
     private static func remove(
@@ -79,21 +88,25 @@ package enum TroubleRules {
     }
 
     static func dropAll(of replica: ReplicaHead, in account: inout Account) throws {
-        for kind in replica.troubles { account.delete(rowKey(replica.id, kind, of: account.owner)) }
+        for kind in replica.troubles.map(\.rawValue) + replica.laterTroubles {
+            account.delete(rowKey(replica.id, kind, of: account.owner))
+        }
     }
 
-    /// Returns true if a first sync that never came back is not that of the device: a newer replica of the same session
+    /// Returns the first syncs that never came back and are not those of the device: a newer replica of the same session
     /// has begun, or one that was counted together with it.
-    package static func isSuperseded(_ trouble: DeviceTrouble, in account: inout Account) throws -> Bool {
-        guard trouble.kind == .firstSync else { return false }
-        guard let own = try account.replica(trouble.replica) else { return true }
-        return try account.allReplicas().contains { other in
-            guard (other.firstSeen, other.id.rawValue) > (own.firstSeen, own.id.rawValue) else { return false }
-            let row = rowKey(other.id, .firstSync, of: account.owner)
-            let isCounted =
-                try other.troubles.contains(.firstSync)
-                && account.value(row, as: DeviceTrouble.self)?.value.since == trouble.since
-            return isCounted || !other.sessions.isDisjoint(with: own.sessions)
+    package static func superseded(
+        _ first: [DeviceTrouble], in account: inout Account
+    ) throws -> Set<ReplicaID> {
+        let replicas = try account.allReplicas()
+        let known = Dictionary(uniqueKeysWithValues: replicas.map { ($0.id, $0) })
+        return try Set(first.map(\.replica)).filter { id in
+            guard let own = known[id], let trouble = first.first(where: { $0.replica == id }) else { return true }
+            let counted = try counted(with: trouble, in: &account)
+            return replicas.contains { other in
+                (other.firstSeen, other.id.rawValue) > (own.firstSeen, own.id.rawValue)
+                    && (counted.contains(other.id) || !other.sessions.isDisjoint(with: own.sessions))
+            }
         }
     }
 }
