@@ -28,6 +28,8 @@ package struct OperatorCommands: Sendable {
         guard principal != nil else { return try await distrustAll(because: restored, at: now) }
         var count = 0
         try await index.forEachPrincipal(behind: principal) { principal in
+            // First, so that no cursor is missed: pulls that have begun are not committed any more.
+            try await accounts.change(principal) { try SessionRules.raiseGenerations(in: &$0) }
             let time = try await accounts.read(principal) { try SessionRules.distrusted(at: now, of: &$0) }
             _ = try await changeReplicas(of: principal, from: ()) { replicas, isLast, _, account in
                 if restored == .state { try ReplicaRules.resync(replicas.map(\.id), until: time, in: &account) }

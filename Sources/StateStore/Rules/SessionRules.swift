@@ -133,13 +133,15 @@ package enum SessionRules {
         return max(now + account.setting.cursorLead, newest?.time ?? 0)
     }
 
+    /// Raises the generations of all sessions and forgets their positions: no pull that has begun is committed.
+    package static func raiseGenerations(in account: inout Account) throws {
+        forgetPositions(in: &account)
+        try account.withKnownHead { $0.resets += 1 }
+    }
+
     /// Distrusts what the principal's devices have got until a time, as `OperatorCommands.distrust` explains.
     package static func distrust(until time: Instant, in account: inout Account) throws {
-        forgetPositions(in: &account)
-        try account.withKnownHead { head in
-            head.distrustedAt = max(head.distrustedAt, time)
-            head.resets += 1
-        }
+        try account.withKnownHead { $0.distrustedAt = max($0.distrustedAt, time) }
     }
 
     /// Deletes the sessions that were not seen for long and that no cursor at hand needs; returns their number.
