@@ -71,13 +71,16 @@ package final class Accounts: Sendable {
         _ principal: Principal, loading load: (([Lookup]) async throws -> [[ByteRow]])? = nil,
         _ rule: (inout Account) throws -> T
     ) async throws -> T {
-        let foreign = try await store.foreignChanges()
         let owner = principal.owner
+        let deferred = deferred.changes(of: owner)
+        let foreign = try await store.foreignChanges()
         let (known, moment) = cache.view(of: owner, foreign: foreign)
         // Where other gateways write, what is kept is as new as the lease, with which it was read.
         let isCurrent = load == nil && (foreign != nil || Lease.current != nil)
         var (view, loads) = (isCurrent ? known ?? AccountView() : AccountView(), 0)
-        let outcome = try await run(rule, of: principal, from: &view, loads: &loads, loading: load).outcome
+        let outcome = try await run(
+            rule, of: principal, with: deferred, from: &view, loads: &loads, loading: load
+        ).outcome
         if loads > 0 { cache.keep(view.kept(of: owner), of: owner, since: moment) }
         return try outcome.get()
     }
@@ -93,11 +96,12 @@ package final class Accounts: Sendable {
     ) async throws -> T {
         let owner = principal.owner
         for attempt in 0..<Self.maximumAttempts {
+            let deferred = deferred.changes(of: owner)
             let foreign = try await store.foreignChanges()
             let (known, moment) = cache.view(of: owner, foreign: foreign)
             var (view, loads) = (known ?? AccountView(), 0)
             var (outcome, account) = try await run(
-                rule, of: principal, from: &view, loads: &loads, assumesFree: attempt == 0)
+                rule, of: principal, with: deferred, from: &view, loads: &loads, assumesFree: attempt == 0)
             if case .failure = outcome, known != nil, foreign == nil {
                 // Another gateway may have changed what was kept.
                 cache.drop(owner)
@@ -194,15 +198,17 @@ package final class Accounts: Sendable {
     }
 
     /// Runs a rule until nothing is missing; returns what it returns or throws, and throws what the store throws.
+    ///
+    /// What is deferred was read before the view: if it was stored since, it is made on the stored head again, and does
+    /// nothing there. The other way round, the rule would miss it.
     private func run<T>(
-        _ rule: (inout Account) throws -> T, of principal: Principal, from view: inout AccountView,
+        _ rule: (inout Account) throws -> T, of principal: Principal,
+        with deferred: (changes: DeferredTable.Changes, hasRoom: Bool), from view: inout AccountView,
         loads: inout Int, assumesFree: Bool = false, loading first: (([Lookup]) async throws -> [[ByteRow]])? = nil
     ) async throws -> (outcome: Result<T, any Error>, account: Account) {
         var setting = setting
-        setting.assumesFree = assumesFree
+        (setting.assumesFree, setting.canDefer) = (assumesFree, deferred.hasRoom)
         while loads < Self.maximumLoads {
-            let deferred = deferred.changes(of: principal.owner)
-            setting.canDefer = deferred.hasRoom
             var account = try Account(principal, setting: setting, view: view, deferred: deferred.changes)
             do {
                 return (.success(try rule(&account)), account)

@@ -123,3 +123,41 @@ import Testing
         #expect(try await two.other.replica().lastSeen == now + 90_000)
     }
 }
+
+/// What is deferred, while it is stored beside a rule.
+@Suite struct StoredBesideTests {
+    @Test func `a rule that waits for rows sees a confirmation that is stored meanwhile`() async throws {
+        let reads = NIOLockedValueBox(Int.min)
+        let (store, _) = try await Self.store { store in
+            let count = reads.withLockedValue { count in
+                count += 1
+                return count
+            }
+            // The first read of a rule is whether others have changed something.
+            if count == 2 { try await store.storeDeferred() }
+        }
+        try await store.pull(3)
+        try await store.confirm(3)
+        reads.withLockedValue { $0 = 0 }
+        let tip = try await store.read(alice) { account in
+            let tip = try account.replica(ReplicaID(rawValue: 1))?.tip
+            _ = try account.allReplicas()
+            return tip
+        }
+        #expect(tip?.rawValue == 3)
+        #expect(reads.withLockedValue(\.self) >= 2)
+    }
+
+    private static func store(
+        reading: @escaping @Sendable (Accounts) async throws -> Void
+    ) async throws -> (Accounts, NIOLockedValueBox<Accounts?>) {
+        let box = NIOLockedValueBox<Accounts?>(nil)
+        let store = Accounts(
+            MemoryBytes { moment in
+                guard moment == .beforeReading, let store = box.withLockedValue(\.self) else { return }
+                try await reading(store)
+            })
+        box.withLockedValue { $0 = store }
+        return (store, box)
+    }
+}
