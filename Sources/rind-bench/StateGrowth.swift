@@ -7,7 +7,8 @@ import SyncModel
 /// Multiplies the replicas of a state: a million first syncs would take an hour.
 ///
 /// The copies are those of one replica that has made its first sync: a principal, its sessions, a replica with its
-/// cursors and its ledger each, with digests and numbers of their own.
+/// cursors and its ledger each, with digests and numbers of their own. Both rise with each copy, so that a store writes
+/// its pages in order: five million in random order would write each page a hundred times.
 struct StateGrowth {
     /// The reasons why a state cannot be grown.
     enum Failure: Error, CustomStringConvertible {
@@ -44,12 +45,15 @@ struct StateGrowth {
     /// Adds replicas until there are `count`; returns the number that there are then.
     func grow(to count: Int) async throws -> Int {
         var present = Int(try await store.load([.row(MetaKey.replicas.row)])[0].first?.number ?? 0)
-        let newest = replica.newest?.rawValue ?? 0
+        guard present < count else { return present }
+        let distance = Int64.max / Int64(count)
         while present < count {
             let added = min(count - present, Self.batch)
             var changes = RowChanges()
             // Times are earlier by a millisecond for each principal, as if they had come one by one.
-            for number in present..<present + added { try add(Int64(number), to: &changes, until: newest) }
+            for number in present..<present + added {
+                try add(Int64(number), at: Int64(number) * distance, to: &changes)
+            }
             changes.increments[MetaKey.replicas.row] = Int64(added)
             changes.increments[MetaKey.principals.row] = Int64(added)
             changes.isDurable = false
@@ -59,16 +63,17 @@ struct StateGrowth {
         return present
     }
 
-    private func add(_ number: Int64, to changes: inout RowChanges, until newest: Int64) throws {
-        let digits = (0..<4).map { _ in
-            let part = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+    /// Adds a copy whose digest begins with a position, and whose replica has the position for a number.
+    private func add(_ number: Int64, at position: Int64, to changes: inout RowChanges) throws {
+        let digits = ([UInt64(position) << 1] + (0..<3).map { _ in UInt64.random(in: 0...UInt64.max) }).map {
+            let part = String($0, radix: 16)
             return String(repeating: "0", count: 16 - part.count) + part
         }
         var (principal, replica) = (principal, replica)
         principal.principal = Principal(rawValue: digits.joined())
         principal.lastSeen = principal.lastSeen - number
         let owner = principal.principal.owner
-        replica.id = ReplicaID(rawValue: Int64.random(in: 1...Int64.max))
+        replica.id = ReplicaID(rawValue: position + 1)
         replica.lastSeen = replica.lastSeen - number
         func earlier(_ cursor: Cursor?) -> Cursor? { cursor.flatMap { Cursor(rawValue: $0.rawValue - number) } }
         for index in replica.cursors.indices {
