@@ -7,8 +7,10 @@ import SyncModel
 /// Multiplies the replicas of a state: a million first syncs would take an hour.
 ///
 /// The copies are those of one replica that has made its first sync: a principal, its sessions, a replica with its
-/// cursors and its ledger each, with digests and numbers of their own. Both rise with each copy, so that a store writes
-/// its pages in order: five million in random order would write each page a hundred times.
+/// cursors and its ledger each, with digests and numbers of their own.
+///
+/// The digests rise in several passes: in random order, five million copies would write each page a hundred times, and
+/// in one pass they would leave no room in the pages, so that each sync of a newcomer would have to split some.
 struct StateGrowth {
     /// The reasons why a state cannot be grown.
     enum Failure: Error, CustomStringConvertible {
@@ -19,6 +21,7 @@ struct StateGrowth {
 
     /// The number of replicas that one transaction adds.
     private static let batch = 2_000
+    private static let passes = 8
 
     private let store: any ByteStore
     private let rows: [ByteRow]
@@ -46,13 +49,15 @@ struct StateGrowth {
     func grow(to count: Int) async throws -> Int {
         var present = Int(try await store.load([.row(MetaKey.replicas.row)])[0].first?.number ?? 0)
         guard present < count else { return present }
-        let distance = Int64.max / Int64(count)
+        let width = count / Self.passes + 1
+        let distance = Int64.max / Int64(width * Self.passes)
         while present < count {
             let added = min(count - present, Self.batch)
             var changes = RowChanges()
             // Times are earlier by a millisecond for each principal, as if they had come one by one.
             for number in present..<present + added {
-                try add(Int64(number), at: Int64(number) * distance, to: &changes)
+                let turn = number % width * Self.passes + number / width
+                try add(Int64(number), at: Int64(turn) * distance, to: &changes)
             }
             changes.increments[MetaKey.replicas.row] = Int64(added)
             changes.increments[MetaKey.principals.row] = Int64(added)
