@@ -241,7 +241,7 @@ package final class Accounts: Sendable {
 
     /// Stores a finished pull, before the first byte of its answer, by ``CommitRule``.
     @discardableResult
-    package func commit(_ pull: PullCommit) async throws -> FirstSyncs.Row? {
+    package func commit(_ pull: PullCommit) async throws -> CommitRule.Outcome {
         try await change(pull.row.principal) { try CommitRule.commit(pull, in: &$0) }
     }
 

@@ -40,26 +40,22 @@ final class ChunkCache: Sendable {
     /// Returns a chunk that is kept.
     func kept(_ number: Int64) -> [UInt8]? { kept.withLockedValue { $0.use(number)?.bytes } }
 
-    /// Returns the chunks that a directory names.
-    ///
-    /// - Throws: ``StateError/ledgerChanged`` if it is not there any more.
+    /// Returns the chunks that a directory names; itself, as a chunk of entries, if it is damaged or not there.
     func named(by directory: ChunkHead) async throws -> [ChunkHead] {
         if let named = kept.withLockedValue({ $0.use(directory.number)?.named }) { return named }
         return try await named(by: [directory])[0]
     }
 
     /// Returns the chunks that directories name, with one read of those that are not kept.
-    ///
-    /// - Throws: ``StateError/ledgerChanged`` if one is not there any more.
     func named(by directories: [ChunkHead]) async throws -> [[ChunkHead]] {
         let known = kept.withLockedValue { kept in directories.map { kept.use($0.number)?.named } }
         guard known.contains(where: { $0 == nil }) else { return known.compactMap(\.self) }
         let read = try await chunks(directories.map(\.number))
         var all: [[ChunkHead]] = []
         for (directory, bytes) in zip(directories, read) {
-            guard let bytes else { throw StateError.ledgerChanged }
-            let named = (try? directory.chunks(decoding: bytes)) ?? [directory.asChunk]
+            let named = bytes.flatMap { try? directory.chunks(decoding: $0) } ?? [directory.asChunk]
             all.append(named)
+            guard let bytes else { continue }
             kept.withLockedValue { $0.keep(Kept(bytes: bytes, named: named), at: directory.number) }
         }
         return all

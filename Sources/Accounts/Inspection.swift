@@ -77,10 +77,34 @@ package struct Inspection: Sendable {
         let digits = try key(digits, "principal")
         guard let owners = Principal.owners(beginningWith: digits) else { return [] }
         let found = try await store.rows(.principals(owners, limit: page(limit)))
-            .compactMap { (try? PrincipalHead(decoding: $0.bytes))?.principal }
+            .map { (try? PrincipalHead(decoding: $0.bytes))?.principal ?? Principal(damaged: $0.key.owner) }
         let scoped = try await index.principals(of: scopes(ofFirst: page(limit), in: owners)).values.map(\.user)
-        let all = Set(found + scoped).filter { $0.rawValue.hasPrefix(digits) }
+        // The head of a user's scope has all digits of the user.
+        let all = Dictionary((scoped + found).map { ($0.owner, $0) }) { first, _ in first }.values
+            .filter { principal in
+                let isDamaged = principal == Principal(damaged: principal.owner)
+                return principal.rawValue.hasPrefix(digits) || isDamaged && digits.hasPrefix(principal.rawValue)
+            }
         return Array(all.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
+    }
+
+    /// Reads every value and chunk, and returns how many do not fit their checksums, by the name of their table;
+    /// `isChunk` tells whether bytes that are no directory are a chunk of a ledger.
+    package func damage(isChunk: ([UInt8]) -> Bool) async throws -> [ByteTableName: Int] {
+        var damaged: [ByteTableName: Int] = [:]
+        for table in ByteTableName.allCases {
+            var last: RowKey?
+            repeat {
+                let rows = try await store.page(of: table, after: last, limit: table.pageSize)
+                let count = rows.count { row in
+                    if table == .chunk { return !Coder.isIntact(row.bytes) && !isChunk(row.bytes) }
+                    return row.key.kind.isCoded && !Coder.isIntact(row.bytes)
+                }
+                if count > 0 { damaged[table, default: 0] += count }
+                last = rows.count < table.pageSize ? nil : rows.last?.key
+            } while last != nil
+        }
+        return damaged
     }
 
     /// Returns the owners of scopes, at least one of each of the first users.

@@ -59,9 +59,12 @@ package struct OperatorCommands: Sendable {
     /// A sync that runs meanwhile may fail, and one that comes later begins anew. Ledger layers of devices that were
     /// forgotten before name no principal any more, and go with the next collection.
     ///
+    /// What belongs to a damaged head goes as well.
+    ///
     /// - Returns: The number of rows by the name of their kind; empty if the state does not know the principal.
     package func erase(_ principal: Principal) async throws -> [String: Int] {
         var erased: [RowKind: Int] = [:]
+        try await replaceDamagedHeads(of: principal)
         // A head goes last: whoever has none any more is not found again.
         let lines = try await accounts.inspection.quarantinedLines(of: principal, after: 0, limit: .max).map(\.id)
         erased[.line] = try await dropLines(lines).count
@@ -79,6 +82,26 @@ package struct OperatorCommands: Sendable {
         return erased.reduce(into: [:]) { named, row in
             if row.value > 0, let name = row.key.name { named[name, default: 0] += row.value }
         }
+    }
+
+    /// Replaces damaged heads of a principal and its scopes by new ones, which know only how many replicas there are.
+    private func replaceDamagedHeads(of principal: Principal) async throws {
+        var principals = [principal.owner: principal]
+        for row in try await store.rows(.all(.scope, of: principal.owner)) {
+            let origin = Principal.Origin(user: principal.rawValue, scope: "")
+            principals[Int64(keyBytes: row.key.key)] = Principal(
+                rawValue: String(decoding: row.bytes, as: UTF8.self), origin: origin)
+        }
+        for row in try await store.load(principals.keys.map { .row(RowKey(.principal, of: $0)) }).joined() {
+            guard (try? PrincipalHead(decoding: row.bytes)) == nil, let principal = principals[row.key.owner] else {
+                continue
+            }
+            var head = PrincipalHead(principal, at: 0)
+            head.replicas = try await store.rows(.all(.replica, of: row.key.owner)).count
+            head.ledgers = head.replicas
+            guard try await accounts.replace(row, at: row.key, with: head) else { throw StateError.busy }
+        }
+        accounts.forgetAll()
     }
 
     /// Schedules quarantined pushes to be retried with their principals' next requests; nil schedules all of them, or

@@ -25,16 +25,12 @@ package struct PullCommit: Hashable, Sendable {
     package var result: String
     /// The present time.
     package var now: Instant
-    /// The number of the principal's replicas that may be without a confirmed cursor; older ones are dropped (finding
-    /// 27).
-    package var unconfirmedReplicas: Int
     /// The changes to the ledger of the replica.
     package var ledger: LedgerCommit
-    /// The ledgers that the pull has read, each with its version; if one was changed meanwhile or is gone, the commit
-    /// is refused.
+    /// The ledger that the pull builds on, with its version; if it was changed meanwhile or is gone, the commit is
+    /// refused.
     ///
-    /// They are the ledger of the pull's own replica, of another replica that a new one starts from, or of all the
-    /// principal's replicas.
+    /// It is that of the pull's own replica, or of another one from which a new one starts.
     package var ledgersRead: [ReplicaID: Int]
     /// The replica's pending redeliveries that the answer brings; they are done when the cursor comes back.
     package var delivered: [PendingRedelivery]
@@ -52,7 +48,7 @@ package struct PullCommit: Hashable, Sendable {
     /// Creates a commit.
     package init(
         row: CursorRow, replica: Replica, quarantined: [QuarantinedLine] = [], result: String = "pull",
-        now: Instant, unconfirmedReplicas: Int = 8, ledger: LedgerCommit = .none,
+        now: Instant, ledger: LedgerCommit = .none,
         ledgersRead: [ReplicaID: Int] = [:], delivered: [PendingRedelivery] = [], position: CheckpointVector? = nil,
         acceptedAt: Instant? = nil, clientVersion: Int? = nil
     ) {
@@ -64,7 +60,6 @@ package struct PullCommit: Hashable, Sendable {
         self.quarantined = quarantined
         self.result = result
         self.now = now
-        self.unconfirmedReplicas = unconfirmedReplicas
         self.ledger = ledger
         self.ledgersRead = ledgersRead
         self.clientVersion = clientVersion ?? row.schemaVersion

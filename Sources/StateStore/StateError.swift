@@ -25,7 +25,7 @@ package enum StateError: Error, Hashable, Sendable {
     case full
     /// Another process has locked the file for longer than the busy timeout. Answer 503.
     case busy
-    /// The file or its file system is not writable. Answer 503.
+    /// The file or its file system is not writable, or the role lacks a right in the database. Answer 503.
     case readOnly
     /// The file was replaced or removed while the gateway ran, so everything written to it is lost. Stop, and restore a
     /// backup or start without the file. Answer 503.
@@ -95,7 +95,9 @@ package enum StateError: Error, Hashable, Sendable {
         switch self {
         case .full: "make room; the gateway goes on by itself"
         case .busy: "look for another program that uses the file"
-        case .readOnly: "give the gateway the right to write to the file, and look how its file system is mounted"
+        case .readOnly:
+            "give the gateway the right to write: to the file, whose file system may be mounted to be read only, or its "
+                + "role to the schema and its tables"
         case .replaced: "stop the gateway, then restore a backup, or start anew without the file"
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
@@ -152,7 +154,7 @@ extension StateError: CustomStringConvertible {
         case .corrupt(let what): ("state.corrupt", "The state is damaged: \(what).")
         case .full: ("state.full", "There is no space left for the state; nothing was changed.")
         case .busy: ("state.busy", "The state is locked by another process; nothing was changed.")
-        case .readOnly: ("state.read_only", "The state file cannot be written; nothing was changed.")
+        case .readOnly: ("state.read_only", "The state cannot be written; nothing was changed.")
         case .replaced(let path):
             ("state.replaced", "The state file '\(path)' was replaced or removed while the gateway ran.")
         case .io(let what): ("state.io", "The disk failed while the state was read or written: \(what).")

@@ -25,6 +25,17 @@ package struct StateLimits: Hashable, Sendable {
     package var directoryChunks = 64
     /// The largest body of a receipt in bytes.
     package var receiptBytes = 1 << 16
+    /// The number of a principal's replicas that may be without a confirmed cursor for longer than ``startingTime``; the
+    /// oldest are dropped first (finding 27).
+    package var unconfirmedReplicas = 8
+    /// The number of those that may be without one at all.
+    package var startingReplicas = 64
+    /// The bytes that their ledgers may take, by the size of the newest one; as many as
+    /// ``StateLimits/unconfirmedReplicas`` are kept in any case.
+    package var startingBytes = 8 << 20
+    /// The time, in milliseconds, for which a replica without a confirmed cursor may be that of a device that has just
+    /// started: some sync once a day.
+    package var startingTime: Int64 = 2 * 86_400_000
     /// The number of receipts for one principal; the oldest are dropped first.
     package var receiptsPerPrincipal = 64
     /// The number of journals of failed or interrupted pushes for one principal; the oldest are dropped first.

@@ -113,6 +113,34 @@ import Testing
         }
     }
 
+    @Test(.eachStore, arguments: [true, false])
+    func `a user with a damaged head is found and erased with all scopes`(isOfScope: Bool) async throws {
+        let user = Principal(rawValue: "0123456789abcdef\(String(repeating: "7", count: 48))")
+        let digits = "fedcba9876543210\(String(repeating: "8", count: 48))"
+        let scoped = Principal(rawValue: digits, origin: .init(user: user.rawValue, scope: "north"))
+        for (number, principal) in zip(Int64(1)..., [user, scoped]) {
+            try await store.begin(row(number * 10, of: principal, replica: number * 2))
+            try await store.begin(row(number * 10 + 1, of: principal, replica: number * 2 + 1))
+        }
+        let (damaged, prefix) = isOfScope ? (scoped, "fedcba98") : (user, "01234567")
+        var changes = RowChanges()
+        changes.rows[RowKey(.principal, of: damaged.owner)] = ByteRow(
+            key: RowKey(.principal, of: damaged.owner), version: 99, bytes: [1, 2])
+        try await store.commit(changes)
+        let other = Accounts(store.store)
+        await #expect(throws: StateError.self) { try await other.read(damaged) { try $0.head() } }
+        let found = try await other.inspection.principals(beginningWith: prefix, limit: 2)
+        #expect(found.map(\.owner) == [damaged.owner])
+        let erased = try await other.commands.erase(user)
+        #expect(erased["principal"] == 2 && erased["replica"] == 4)
+        let left = try await other.store.load(
+            [MetaKey.replicas.row, MetaKey.principals.row].map(Lookup.row)
+                + [user, scoped].flatMap { [.all(.replica, of: $0.owner), .row(RowKey(.principal, of: $0.owner))] })
+        #expect(left.prefix(2).map { $0.first?.number } == [0, 0] && left.dropFirst(2).joined().isEmpty)
+        #expect(try await other.newestCursor()?.rawValue == 21)
+        #expect(try await other.commands.erase(user) == [:])
+    }
+
     @Test func `a damaged head is forgotten in its turn, and does not keep the others`() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/state.db"

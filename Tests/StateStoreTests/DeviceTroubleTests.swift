@@ -62,7 +62,7 @@ import Testing
     ) async throws -> FirstSyncs.Row? {
         var pull = PullCommit(row: try row(number, replica: number, session: session), replica: .new, now: now)
         pull.isFirstSync = true
-        return try await store.commit(pull)
+        return try await store.commit(pull).firstSyncs
     }
 
     @Test func `first syncs at two gateways count together, also beside another device that pulls and comes back`()

@@ -118,8 +118,8 @@ import Testing
         #expect(try await left(seenBefore: 5_500) == [6])
     }
 
-    @Test func `first pulls in a loop leave only the ledgers of the last few`() async throws {
-        try await withSQLite(options: .with { $0.limits.inlineBytes = 0 }) { store in
+    @Test func `first pulls in a loop leave only a few ledgers`() async throws {
+        try await withSQLite(options: .with { ($0.limits.inlineBytes, $0.limits.startingReplicas) = (0, 8) }) { store in
             for number: Int64 in 1...40 { try await store.begin(row(100 + number, replica: number), ones(1...20)) }
             let stored = try sqlite(store.location) { try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk") }
             #expect(stored == 8 * 5)

@@ -58,7 +58,7 @@ import Testing
                     async let others: Void = other.begin(row(value, of: bob, replica: value))
                     _ = try await (mine, others)
                 }
-                #expect(try await store.replicas(of: bob).count == 8)
+                #expect(try await store.replicas(of: bob).count == 48)
                 #expect(try await other.context(49).row != nil)
             }
             try await store.check(thoroughly: true)

@@ -55,11 +55,13 @@ extension DeviceState {
     /// Skips the unreadable parts of the ledger from now on, so that they do not stop the device for good.
     ///
     /// - Throws: The error if they were to be skipped already, and `StateError.ledgerChanged` if another pull has
-    ///   compacted a ledger during this one.
+    ///   compacted the device's ledger during this one, or a ledger is gone that was read.
     mutating func passOver(_ error: LedgerError) async throws {
         for outline in consulted + (outline.map { [$0] } ?? []) {
             let now = try await scope.read { try $0.replica(outline.replica)?.ledger.version }
-            guard now == outline.version else { throw StateError.ledgerChanged }
+            // What a compaction replaces stays readable; only the device's own ledger may have been read long before.
+            let isOwn = outline.replica == self.outline?.replica
+            guard let now, !isOwn || now == outline.version else { throw StateError.ledgerChanged }
         }
         guard !skipsDamage else { throw error }
         skipsDamage = true
@@ -95,8 +97,8 @@ extension DeviceState {
         guard scope.keepsLedgers, !plan.isFirst else { return input }
         var outlines = plan.basis == .cursor ? [outline].compactMap(\.self) : []
         if plan.basis == .principal {
+            // They are only compared with: the new replica builds on none of them.
             outlines = try await scope.read { try ReplicaRules.ledgers(of: &$0) }
-            for outline in outlines { ledgersRead[outline.replica] = outline.version }
         }
         let limit = Self.maximumNotes
         // Nothing is looked up where nothing has come, was pushed or is compared: most pulls.

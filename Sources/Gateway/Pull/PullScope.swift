@@ -72,7 +72,16 @@ final class PullScope: Sendable {
 
     /// Commits a pull, which gives its lease back.
     func giveBackCommitting(_ pull: PullCommit) async throws -> FirstSyncs.Row? {
-        try await LeaseKeeper.givingBack { try await store.commit(pull) }
+        let outcome = try await LeaseKeeper.givingBack { try await store.commit(pull) }
+        if outcome.isCrowded {
+            logger.warning(
+                "more devices of a user start at the same time than are kept: one of them gets everything again",
+                metadata: [
+                    "code": "state.too_many_starting", "limit": "\(store.limits.startingReplicas)",
+                    "replica": "\(pull.row.replica)",
+                ])
+        }
+        return outcome.firstSyncs
     }
 
     /// Drops the principal's receipts as the last write of a pull, which gives its lease back.

@@ -38,6 +38,9 @@ package struct Coder {
         guard sum == Self.checksum(bytes[5...]) else { throw Self.damage }
     }
 
+    /// Returns true if bytes fit their checksum.
+    package static func isIntact(_ bytes: [UInt8]) -> Bool { (try? Coder(opening: bytes)) != nil }
+
     /// The bytes that were written, behind the version of the coding and a checksum.
     var sealed: [UInt8] {
         let sum = Self.checksum(bytes[...])

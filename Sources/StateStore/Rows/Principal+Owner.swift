@@ -23,6 +23,12 @@ extension Principal {
         return Int64(bitPattern: low ^ 1 << 63)...Int64(bitPattern: high ^ 1 << 63)
     }
 
+    /// Creates a principal of its owner's number alone, for the operator: the head that has all its digits is damaged.
+    package init(damaged owner: Int64) {
+        let digits = String(UInt64(bitPattern: owner) ^ 1 << 63, radix: 16)
+        self.init(rawValue: String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+
     private static func number(of text: String) -> Int64 {
         Int64(bitPattern: text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
     }

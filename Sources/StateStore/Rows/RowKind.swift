@@ -58,6 +58,9 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
 }
 
 extension RowKind {
+    /// True if each of its rows has a value with a checksum.
+    package var isCoded: Bool { ![.cursor, .scope, .meta, .backendID, .chunk].contains(self) }
+
     /// The table of its rows.
     package var table: ByteTableName {
         switch self {

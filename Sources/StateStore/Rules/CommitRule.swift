@@ -5,14 +5,21 @@ import SyncModel
 
 /// Stores a finished pull.
 package enum CommitRule {
-    /// Stores the pull: deletes the principal's receipts, and drops the oldest unconfirmed replicas over the limit with
-    /// their cursors.
+    /// The findings of a commit, for the log.
+    package struct Outcome: Sendable {
+        /// The number of first syncs in a row that no device has come back from, if this is one.
+        package var firstSyncs: FirstSyncs.Row?
+        /// True if a replica was forgotten that may be that of a device that has just started.
+        package var isCrowded = false
+    }
+
+    /// Stores the pull: deletes the principal's receipts, and drops unconfirmed replicas over the limits with their
+    /// cursors.
     ///
-    /// - Returns: How many first syncs there were in a row that no device has come back from, if this is one.
     /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
     ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)``, ``StateError/ledgerChanged`` or
     ///   ``StateError/idsChanged``; the documentation of each states what the caller should do.
-    package static func commit(_ pull: PullCommit, in account: inout Account) throws -> FirstSyncs.Row? {
+    package static func commit(_ pull: PullCommit, in account: inout Account) throws -> Outcome {
         let row = pull.row
         if pull.replica == .new { account.assumeNone(row.replica) }
         try account.need(try lookups(pull, account))
@@ -54,10 +61,11 @@ package enum CommitRule {
         }
         try ReceiptRules.drop(in: &account)
         try count(replica, isNew: before == nil, hadLedger: before?.ledger.base != nil, &account)
-        try capUnconfirmed(pull, replica, in: &account)
+        var outcome = Outcome(isCrowded: try capUnconfirmed(replica, at: pull.now, in: &account))
         try LineRules.add(pull.quarantined, at: pull.now, in: &account)
-        guard pull.isFirstSync else { return nil }
-        return try account.withHead(at: pull.now) { $0.firstSyncs.count(row.session, at: pull.now) }
+        guard pull.isFirstSync else { return outcome }
+        outcome.firstSyncs = try account.withHead(at: pull.now) { $0.firstSyncs.count(row.session, at: pull.now) }
+        return outcome
     }
 
     private static func lookups(_ pull: PullCommit, _ account: Account) throws -> [Lookup] {
@@ -130,20 +138,35 @@ package enum CommitRule {
         }
     }
 
-    /// Forgets the oldest replicas that have never come back, down to the limit (finding 27), and their ledgers at
-    /// once.
+    /// Forgets replicas that have never come back, down to the limits (finding 27), and their ledgers at once.
+    ///
+    /// The oldest go once they are old. Until then they may be those of devices that all start at the same time: if the
+    /// oldest went, these would displace each other in turns, and none would ever get on. So of those that are not old
+    /// only very many go, the newest first.
+    ///
+    /// - Returns: True if one went that is not old.
     private static func capUnconfirmed(
-        _ pull: PullCommit, _ own: ReplicaHead, in account: inout Account
-    ) throws {
-        let limit = max(1, pull.unconfirmedReplicas) - (own.isConfirmed ? 0 : 1)
-        let ids = (try account.head()?.unconfirmed ?? []).filter { $0 != own.id.rawValue }
-        guard ids.count > limit else { return }
-        try account.need(ids.map { .row(RowKey(.replica, of: account.owner, number: $0)) })
-        let others = try ids.compactMap { try account.replica(ReplicaID(rawValue: $0)) }
-            .sorted { ($0.lastSeen, $0.id.rawValue) > ($1.lastSeen, $1.id.rawValue) }
-        for replica in others.dropFirst(limit) {
-            try ReplicaRules.forget(replica.id, keepsChunks: false, at: pull.now, in: &account)
+        _ own: ReplicaHead, at now: Instant, in account: inout Account
+    ) throws -> Bool {
+        let limits = account.setting.limits
+        let others = (try account.head()?.unconfirmed ?? []).filter { $0 != own.id.rawValue }.map(ReplicaID.init)
+        let count = others.count + (own.isConfirmed ? 0 : 1)
+        let first = others.prefix(max(0, min(count - limits.unconfirmedReplicas, 8)))
+        guard !first.isEmpty else { return false }
+        let bytes = own.layers.reduce(1) { $0 + $1.bytes }
+        let most = min(limits.startingReplicas, max(limits.unconfirmedReplicas, limits.startingBytes / bytes))
+        let looksAt = count > most ? others[...] : first
+        try account.need(looksAt.map { .row(RowKey(.replica, of: account.owner, number: $0.rawValue)) })
+        var ages: [ReplicaID: Int64] = [:]
+        for id in looksAt { ages[id] = try account.replica(id).map { now.milliseconds(since: $0.firstSeen) } ?? .max }
+        let old = first.filter { ages[$0, default: 0] >= limits.startingTime }
+        let young = count > most ? others.last(where: { ages[$0, default: 0] >= 3_600_000 }) ?? others.last : nil
+        for id in old.isEmpty ? [young].compactMap(\.self) : Array(old) {
+            guard try !ReplicaRules.forget(id, keepsChunks: false, at: now, in: &account) else { continue }
+            // Its head is damaged, and must not stand for those that follow.
+            try account.withKnownHead { head in head.unconfirmed.removeAll { $0 == id.rawValue } }
         }
+        return old.isEmpty && young != nil
     }
 }
 

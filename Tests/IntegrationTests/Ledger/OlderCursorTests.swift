@@ -150,9 +150,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 70])
-    func `a device whose ledger cannot be read gets everything, another ledger, and goes on`(_ rounds: Int) async throws
-    {
+    @Test(arguments: [(1, false), (70, false), (1, true), (70, true)])
+    func `a device whose ledger cannot be read gets everything, another ledger, and goes on`(
+        _ rounds: Int, isMissing: Bool
+    ) async throws {
         try await GatewayStack.withBackend { backend, directory in
             let options = StackOptions()
             var device = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
@@ -165,7 +166,7 @@ import Testing
                 return device
             }
             try await backend.edit(.delete("tasks", "t-1"), .delete("comments", "c-2"))
-            try StateDump.damage("tasks", path: "\(directory)/state.db")
+            try StateDump.damage("tasks", path: "\(directory)/state.db", deletes: isMissing)
             try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
                 device.http = stack.http
                 let (answer, _) = try await device.pull()

@@ -98,11 +98,12 @@ struct StateDump: Equatable, CustomStringConvertible {
         try queue.close()
     }
 
-    /// Overwrites the chunks of a client's table, wherever they are, while no gateway runs.
-    static func damage(_ table: String, path: String) throws {
+    /// Overwrites the chunks of a client's table, wherever they are, or deletes those that are rows, while no gateway
+    /// runs.
+    static func damage(_ table: String, path: String, deletes: Bool = false) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { db in
-            try db.execute(sql: "UPDATE chunk SET data = zeroblob(length(data))")
+            try db.execute(sql: deletes ? "DELETE FROM chunk" : "UPDATE chunk SET data = zeroblob(length(data))")
             for row in try Row.fetchAll(db, sql: "SELECT number, data FROM replica") {
                 var head = try ReplicaHead(decoding: [UInt8](row["data"] as Data))
                 head.ledger.base?.damage(table)
