@@ -7,7 +7,7 @@ package import GatewayConfig
 import Logging
 import StateStore
 import SyncMachines
-import SyncModel
+package import SyncModel
 import Telemetry
 package import WatermelonWire
 
@@ -78,12 +78,12 @@ package final class SyncGateway: Sendable {
     /// Refuses to start if the clock is behind the newest cursor of the state by more than pulls wait for the clock.
     ///
     /// - Throws: ``PullFailure/clockBehind`` (finding 10), or the state's errors.
-    package func checkClock() async throws {
-        guard let newest = try await services.store.newestCursor() else { return }
-        guard
-            newest.time.milliseconds(since: services.clock.now + services.store.cursorLead)
-                <= PullMachine.clockTolerance
-        else {
+    package func checkClock() async throws { try await Self.checkClock(services.clock, of: services.store) }
+
+    /// Refuses a clock that is behind the newest cursor of a state, as ``checkClock()`` does.
+    package static func checkClock(_ clock: any WallClock, of store: Accounts) async throws {
+        guard let newest = try await store.newestCursor() else { return }
+        guard newest.time.milliseconds(since: clock.now + store.cursorLead) <= PullMachine.clockTolerance else {
             throw PullFailure.clockBehind
         }
     }

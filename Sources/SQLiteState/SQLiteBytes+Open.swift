@@ -28,6 +28,7 @@ extension SQLiteBytes {
 
     private static func open(_ file: StateFile, _ options: SQLiteStateStore.Options) throws -> DatabasePool {
         try file.create()
+        try file.checkNames()
         // Before anything is written: GRDB would turn any database into one with a write-ahead log.
         _ = try version(of: file, options)
         try file.restrict()
@@ -67,6 +68,7 @@ extension SQLiteBytes {
             guard try version(of: file, options) > 0 else {
                 throw StateError.open(path: file.path, reason: "there is no state in it yet")
             }
+            if purpose == .changing { try file.checkNames() }
             var configuration = configuration(options)
             configuration.readonly = purpose == .reading
             let pool = try DatabasePool(path: file.path, configuration: configuration)

@@ -1,9 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import Foundation
 import GatewayTesting
+import SQLiteState
+import StateStore
+import SyncModel
 import Testing
 
 @Suite struct CheckTests {
@@ -168,6 +172,48 @@ import Testing
             #expect(result.status == 1)
             #expect(result.out.contains("(backend.connect)"))
             #expect(result.out.contains("(state.not_rind)"))
+        }
+    }
+
+    /// What is the matter with a state that a gateway has written to, and the code of it.
+    enum StateFault: String, CaseIterable {
+        case none = "is sound"
+        case otherKey = "identity.other_key"
+        case clock = "pull.clock_behind"
+        case checksum = "state.corrupt"
+        case names = "state.open"
+    }
+
+    @Test(arguments: StateFault.allCases)
+    func `a state on which no gateway would start is wrong`(_ fault: StateFault) async throws {
+        try await Place.withDirectory { directory in
+            let file = directory.appending(path: "rind-state.db")
+            let path = file.path(percentEncoded: false)
+            let store = try await SQLiteStateStore.open(path: path)
+            let ahead = fault == .clock ? 86_400_000 : -1_000 as Int64
+            let row = CursorRow(
+                principal: Principal(rawValue: "aa"),
+                cursor: try #require(Cursor(rawValue: Int64(Date().timeIntervalSince1970 * 1_000) + ahead)),
+                replica: ReplicaID(rawValue: 1), parent: nil, vector: CheckpointVector(), schemaVersion: nil,
+                session: Session(rawValue: "bb"), generation: 0, mappingDigest: "cc")
+            try await store.commit(PullCommit(row: row, replica: .new, now: row.cursor.time))
+            if fault == .checksum {
+                let key = RowKey(.principal, of: row.principal.owner)
+                var changes = RowChanges()
+                changes.rows[key] = ByteRow(key: key, version: 1, bytes: [1, 2])
+                try await store.commit(changes)
+            }
+            if fault == .otherKey { try await store.setKeyMark(7, replaces: true) }
+            await store.close()
+            if fault == .names {
+                try FileManager.default.linkItem(at: file, to: directory.appending(path: "other.db"))
+            }
+            let result = try await RunningCommand.run(
+                "check", "--config", Place.quickstart, "--connect",
+                environment: ["RIND_BACKEND_URL": "http://127.0.0.1:1"], directory: directory)
+            let line = try #require(result.out.split(separator: "\n").first { $0.contains(#/^(ok|wrong) +state/#) })
+            #expect(line.hasPrefix(fault == .none ? "ok" : "wrong") && line.contains(fault.rawValue), "\(line)")
+            if fault == .checksum { #expect(line.contains("1 of 'principal'")) }
         }
     }
 

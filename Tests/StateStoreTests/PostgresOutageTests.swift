@@ -64,6 +64,25 @@ struct PostgresOutageTests {
         }
     }
 
+    @Test func `a role that may only read is told so`() async throws {
+        let options = try await postgresOptions()
+        try await withPostgres(options) { try await $0.begin(row(1_000)) }
+        let server = try await PostgresServer.shared()
+        let role = "reader_\(options.schema)"
+        _ = try await server.query(
+            """
+            CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(options.schema) TO \(role);
+            GRANT SELECT ON ALL TABLES IN SCHEMA \(options.schema) TO \(role)
+            """)
+        var reader = options
+        reader.connections.conninfo = server.conninfo(user: role)
+        let store = try await PostgresStateStore.openShared(reader, logger: Logger(label: "test"))
+        #expect(try await store.context(1_000).row != nil)
+        #expect(try await error { try await store.begin(row(2_000, replica: 2)) } == .readOnly)
+        await store.close()
+        _ = try await server.query("DROP OWNED BY \(role); DROP ROLE \(role)")
+    }
+
     @Test func `a server that takes no writes is a standby, whose reads go on`() async throws {
         let options = try await postgresOptions()
         try await withPostgres(options) { try await $0.begin(row(1_000)) }

@@ -75,6 +75,19 @@ import Testing
         }
     }
 
+    @Test func `a file with two names is refused, since each would have a lock of its own`() async throws {
+        try await withStateFile { path in
+            try await withSQLite(path) { try await $0.begin(row(1)) }
+            try FileManager.default.linkItem(atPath: path, toPath: path + "-2")
+            for name in [path, path + "-2"] { #expect(await codeOfOpening(name) == "state.open") }
+            try FileManager.default.removeItem(atPath: path + "-2")
+            try await withSQLite(path) { store in
+                let row = try await store.context(1).row
+                #expect(row != nil)
+            }
+        }
+    }
+
     @Test func `a store that was dropped gives the state free`() async throws {
         try await withStateFile { path in
             _ = try await SQLiteStateStore.open(path: path)

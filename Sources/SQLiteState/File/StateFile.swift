@@ -59,6 +59,13 @@ struct StateFile: Sendable, Hashable {
         self.path = real == "/" ? "/\(name)" : "\(real)/\(name)"
     }
 
+    /// Refuses a file that has several names: each would have a lock and a log of its own
+    /// (https://www.sqlite.org/howtocorrupt.html, 2.5).
+    func checkNames() throws(StateError) {
+        guard let names = Self.status(of: path)?.st_nlink, names > 1 else { return }
+        throw .open(path: path, reason: "it has \(names) names (hard links), and may be in use under another one")
+    }
+
     /// Creates the file, empty and readable by its owner only, if it does not exist.
     func create() throws(StateError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -7,6 +7,7 @@ import Foundation
 import Gateway
 import GatewayConfig
 import HTTPTypes
+import Ledger
 import PostgresState
 import SQLiteState
 import StateStore
@@ -93,8 +94,14 @@ struct ConnectionCheck {
             return CheckFinding(
                 .wrong, "\(error.description) (\(error.code))", of: "state", hint: error.whoMayNot)
         } catch {
-            return CheckFinding(.wrong, "\(error)", of: "state")
+            return CheckFinding(.wrong, CommandFailure(error).message, of: "state")
         }
+    }
+
+    /// Throws what would keep a gateway from starting on an open state.
+    private func checkStarting(_ store: CommandState) async throws {
+        if try await !KeyFailure.isOpen(store) { try await KeyFailure.check(store, of: configuration) }
+        try await SyncGateway.checkClock(SystemClock(), of: store)
     }
 
     /// Opens only a file that is of this version and not in use.
@@ -105,6 +112,10 @@ struct ConnectionCheck {
         }
         try await configuration.closing(try await SQLiteStateStore.open(path: path, options: options)) {
             try await $0.check(thoroughly: true)
+            let damage = try await $0.inspection.damage { (try? LedgerChunkReader($0)) != nil }
+            let parts = damage.map { "\($0.value) of '\($0.key.rawValue)'" }.sorted().joined(separator: ", ")
+            guard parts.isEmpty else { throw StateError.corrupt("rows do not fit their checksums: \(parts)") }
+            try await checkStarting($0)
         }
         return CheckFinding(.ok, "\(path) is sound (schema version \(version))", of: "state")
     }
@@ -117,6 +128,7 @@ struct ConnectionCheck {
         }
         try await configuration.closing(try await PostgresStateStore.openShared(options, logger: .silent)) {
             try await $0.check(thoroughly: false)
+            try await checkStarting($0)
         }
         return CheckFinding(.ok, "\(location) can be used (schema version \(version))", of: "state")
     }

@@ -42,7 +42,8 @@ struct PrincipalArgument: ParsableArguments {
                 "'[identity] principal' has no ids of users, so '--user' cannot find one: only 'backend:…', 'jwt:…' "
                     + "and 'header:…' have. Use '--principal' with the digits of the log.")
         }
-        guard try await store.inspection.principals(beginningWith: named.rawValue, limit: 1) == [named] else {
+        let found = try await store.inspection.principals(beginningWith: named.rawValue, limit: 1).first
+        guard found?.owner == named.owner else {
             throw CommandFailure(
                 .noInput,
                 "The state has no user '\(user.shown(upTo: 80))' (principal \(named)): they have not synced, or with "

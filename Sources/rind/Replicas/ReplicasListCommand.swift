@@ -51,7 +51,7 @@ struct ReplicasListCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...5_000).contains(limit) else { throw ValidationError("'--limit' takes 1 to 5000.") }
-        if let after, after.count != 16 || Int64(after, radix: 16) == nil {
+        if let after, after.count != 16 || UInt64(after, radix: 16) == nil {
             throw ValidationError("'--after' takes the 16 digits of a replica.")
         }
     }
@@ -59,7 +59,8 @@ struct ReplicasListCommand: AsyncParsableCommand {
     func run() async throws {
         try await state.run(for: .reading) { store, configuration in
             let owner = try await owner.find(in: store, configuration)
-            let first = after.flatMap { Int64($0, radix: 16) }.map(ReplicaID.init(rawValue:))
+            // No replica has a greater number.
+            let first = after.flatMap { UInt64($0, radix: 16) }.map { ReplicaID(rawValue: Int64(clamping: $0)) }
             // One more, to see whether there are more.
             let rows =
                 switch sort {

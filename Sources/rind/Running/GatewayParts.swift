@@ -67,17 +67,13 @@ struct GatewayParts {
         let own = SyncGateway.keyMark(of: configuration)
         guard try await store.keyMark() != own else { return }
         do {
-            // Nobody has got anything from a state without cursors, so it may have any key, unless another gateway runs on
-            // it with the one that it has.
-            let isUnused = try await store.newestCursor() == nil
-            try await store.setKeyMark(own, replaces: isUnused && !store.needsLeases)
+            try await store.setKeyMark(own, replaces: try await KeyFailure.isOpen(store))
         } catch {
             logger.notice("the state cannot be marked with its identity key", metadata: ["cause": "\(error)"])
         }
         // Another gateway may have been first.
-        guard let mark = try await store.keyMark() else { return }
-        guard mark == own else { throw KeyFailure.other }
-        logger.notice("the state is now marked with this identity key")
+        try await KeyFailure.check(store, of: configuration)
+        if try await store.keyMark() == own { logger.notice("the state is now marked with this identity key") }
     }
 
     /// Returns the client of another configuration's backend, and closes the breaker.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import GatewayConfig
 import JSONBytes
 import Postgres
@@ -87,6 +88,11 @@ struct StateCopyCommand: AsyncParsableCommand {
     }
 
     private func copy(from source: any ByteStore) async throws -> CopyReport {
+        if case .sqlite(let path) = try CopyLocation(to),
+            URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false) == source.location
+        {
+            throw CommandFailure(.usage, "'--from' and '--to' are the same file.")
+        }
         let target = try await openTarget()
         let result: Result<CopyReport, any Error>
         do {

@@ -21,9 +21,10 @@ struct StateDistrustCommand: AsyncParsableCommand {
 
             After the backend's database was restored, its tokens name other changes than
             before, and devices would not notice. With their next pull they get everything
-            streamed and compared by content: only true differences go out, what the backend
-            has lost is deleted ('[ledger] max_sweep' holds), unsynced edits stay. Run this
-            once the backend is back; the gateway may run.
+            streamed and compared by content: where the ledger goes back far enough, only what
+            differs goes out. What the backend has lost is deleted ('[ledger] max_sweep'
+            holds), unsynced edits stay. Run this once the backend is back; the gateway may
+            run.
 
             After Rind's own state was restored ('--restored state', gateways stopped), it is
             not known either what devices have pushed and got since the backup, so everything
