@@ -160,19 +160,23 @@ import Testing
         }
     }
 
-    @Test func `a failed transaction in the middle leaves nothing of itself`() async throws {
+    @Test(arguments: ["principal", "replica", "cursor"])
+    func `a statement that fails in the middle leaves nothing of its transaction`(table: String) async throws {
         try await withSQLite { store in
-            try await store.begin(row(1))
-            var bad = try row(2, of: bob, replica: 2, vector: ["b": "b"], session: tablet)
-            bad.mappingDigest = ""
-            let pull = PullCommit(row: bad, replica: .new, now: now)
-            await #expect(throws: StateError.invalid("mapping digest")) { try await store.commit(pull) }
             try sqlite(store.location) { db in
-                for table in ["principal", "replica", "cursor"] {
-                    let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
-                    #expect(count == 1, "\(table)")
-                }
+                try db.execute(
+                    sql: "CREATE TRIGGER broken BEFORE INSERT ON \(table) BEGIN SELECT RAISE(ABORT, 'broken'); END")
             }
+            let first = try row(1)
+            await #expect(throws: StateError.self) { try await store.begin(first) }
+            try sqlite(store.location) { db in
+                for table in ["principal", "replica", "cursor", "entry"] {
+                    let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
+                    #expect(count == 0, "\(table)")
+                }
+                try db.execute(sql: "DROP TRIGGER broken")
+            }
+            try await store.begin(first)
         }
     }
 

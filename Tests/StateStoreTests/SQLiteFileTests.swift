@@ -42,11 +42,29 @@ import Testing
         }
     }
 
+    @Test func `4: after a restart on the same file every position is unknown`() async throws {
+        try await withStateFile { path in
+            let first = try row(1)
+            try await withSQLite(path) { store in
+                try await store.begin(first)
+                try await store.setPosition(.at(first.vector))
+                #expect(try await store.position() == .at(first.vector))
+            }
+            try await withSQLite(path) { store in
+                let position = try await store.position()
+                #expect(position == .unknown)
+            }
+        }
+    }
+
     @Test func `every commit waits for the disk`() async throws {
         try await withStateFile { path in
             let statements = Statements()
-            try await withSQLite(path, options: statements.options) { _ in }
-            #expect(statements.take().last(where: isAboutTheDisk) == "PRAGMA synchronous = FULL")
+            try await withSQLite(path, options: statements.options) { store in
+                #expect(statements.take().last(where: isAboutTheDisk) == "PRAGMA synchronous = FULL")
+                try await store.begin(row(1))
+                #expect(!statements.take().contains(where: isAboutTheDisk))
+            }
             #expect(try sqlite(path) { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
             // Those who change it beside a gateway wait likewise.
             try await withShared(path, for: .changing, options: statements.options) { _ in }

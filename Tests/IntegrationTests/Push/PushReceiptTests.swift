@@ -65,6 +65,17 @@ import Testing
         }
     }
 
+    @Test func `18: an answered pull alone ends the receipt`() async throws {
+        try await Self.started { stack, cursor in
+            let update = DemoValue.changes("tasks", updated: [["id": "t-0", "name": "mine"]])
+            #expect(try await stack.sendPush(cursor, update).status == 200)
+            try await stack.backend.edit(.put("tasks", ["id": "t-0", "name": "theirs"]))
+            let pulled = try PulledChanges(await stack.sendPull(cursor))
+            #expect(pulled.updated["tasks"]?["t-0"]?["name"] == "theirs")
+            #expect(try await stack.sendPush(cursor, update).outcome == "409 push.conflict")
+        }
+    }
+
     @Test func `an idle pull ends receipts too`() async throws {
         try await Self.started { stack, cursor in
             let nothing = DemoValue.changes("tasks", deleted: ["never-was"])

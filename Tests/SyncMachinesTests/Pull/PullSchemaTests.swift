@@ -113,6 +113,28 @@ import Testing
         #expect(row.schemaVersion == 2)
     }
 
+    @Test func `23: without a migration the row keeps its parent's version`() throws {
+        var schema = Self.plainSchema
+        schema.migrationsEnabledAt = 0
+        var pull = Self.book(schema: schema)
+        pull.send(.context(try Self.context(1)))
+        _ = Self.stream(&pull)
+        let row = try pull.finish(at: PullLedgerTests.now)
+        #expect(pull.diffed.last?.renewed == [] && row.schemaVersion == 1)
+    }
+
+    @Test func `23: who gets everything has the client's version`() throws {
+        var schema = Self.plainSchema
+        schema.migrationsEnabledAt = 0
+        var pull = Self.book(schema: schema)
+        var context = try Self.context(1)
+        context.ledger.isExact = false
+        pull.send(.context(context))
+        _ = Self.stream(&pull)
+        let row = try pull.finish(at: PullLedgerTests.now)
+        #expect(row.schemaVersion == 2)
+    }
+
     @Test func `a version that brought nothing is written down once`() throws {
         let schema = Schema(
             version: 2,
