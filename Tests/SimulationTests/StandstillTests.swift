@@ -10,7 +10,7 @@ import Testing
 @Suite struct StandstillTests {
     /// What the gateway is doing.
     enum Request: String, CaseIterable {
-        case news, first, reset, namespaces, retired, streamPush, batches, calls, recovery
+        case news, first, reset, namespaces, retired, streamPush, batches, calls
 
         var isPush: Bool { [.streamPush, .batches, .calls].contains(self) }
 
@@ -18,7 +18,6 @@ import Testing
             (setup.gateways, setup.keepsAnswers, setup.ackBatch) = (2, false, 1)
             if self == .calls { setup.pushStyle = .calls }
             if self == .batches { setup.pushBatch = 2 }
-            if self == .recovery { (setup.pushStyle, setup.makesIDs, setup.hasKeys) = (.calls, true, true) }
         }
     }
 
@@ -40,9 +39,6 @@ import Testing
         switch request {
         case .reset: try await world.perform(.mishap(.reset, 0, 0))
         case .retired: world.users.retire(["ProjectsV1"])
-        case .recovery:
-            world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)
-            try await world.push(0, .doubtful)
         default: break
         }
         return world

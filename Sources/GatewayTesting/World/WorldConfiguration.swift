@@ -73,7 +73,6 @@ enum WorldConfiguration {
             rejected = \(setup.pushStyle == .calls ? setup.rejected : .fail)
             retry_budget = 2s
             \(setup.pushBatch.map { "batch = \($0)" } ?? "")
-            \(setup.hasKeys ? "idempotency_header = Idempotency-Key\nidempotency_life = 1d" : "")
             [ledger]
             mode = \(setup.hasLedger ? "full" : "off")
             max_offline = 100d

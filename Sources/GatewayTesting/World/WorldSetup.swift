@@ -51,8 +51,6 @@ package struct WorldSetup: Hashable, Sendable {
     package var rejected = RejectedRecordRule.fail
     /// True if the backend gives new tasks, comments and notes ids of its own, in a push by calls.
     package var makesIDs = false
-    /// True if the backend makes a record once for a key, in a push by calls.
-    package var hasKeys = false
     /// The most operations of one push request; nil for the default.
     package var pushBatch: Int?
     /// The most tokens that one ack call carries.
