@@ -56,6 +56,10 @@ extension Accounts {
     package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
         let known = try await keyMark()
         guard replaces || known == nil else { return }
+        // A row that is there is locked by those who compare it, so none of them overlaps a first distrust of all.
+        if try await store.rows(.row(StateEpochs.key)).isEmpty {
+            _ = try await replace(nil, at: StateEpochs.key, with: StateEpochs())
+        }
         var changes = RowChanges()
         changes.rows[MetaKey.identityKey.row] = ByteRow(key: MetaKey.identityKey.row, number: mark)
         try await commit(changes)

@@ -120,6 +120,16 @@ import Testing
         #expect(context.resyncAt == 0)
     }
 
+    @Test(.eachStore) func `a marked state has a row that commits compare with a first distrust of all`() async throws {
+        try await store.setKeyMark(7, replaces: false)
+        let marked = try await store.store.rows(.row(StateEpochs.key))
+        #expect(marked.count == 1)
+        _ = try await store.commands.distrust(because: .backend, of: nil, at: now)
+        try await store.setKeyMark(8, replaces: true)
+        let rows = try await store.store.rows(.row(StateEpochs.key))
+        #expect(try StateEpochs(decoding: #require(rows.first).bytes).resets == 1)
+    }
+
     @Test(.eachStore)
     func `one user is distrusted with all scopes, and a restored state its ledgers too`() async throws {
         let scoped = Principal(rawValue: "scoped", origin: .init(user: alice.rawValue, scope: "north"))
