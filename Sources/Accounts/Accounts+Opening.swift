@@ -54,12 +54,9 @@ extension Accounts {
 
     /// Sets the mark of the identity key; one that is there stays unless it is replaced.
     package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
-        let known = try await keyMark()
-        guard replaces || known == nil else { return }
+        if !replaces, try await keyMark() != nil { return }
         // A row that is there is locked by those who compare it, so none of them overlaps a first distrust of all.
-        if try await store.rows(.row(StateEpochs.key)).isEmpty {
-            _ = try await replace(nil, at: StateEpochs.key, with: StateEpochs())
-        }
+        _ = try await replace(nil, at: StateEpochs.key, with: StateEpochs())
         var changes = RowChanges()
         changes.rows[MetaKey.identityKey.row] = ByteRow(key: MetaKey.identityKey.row, number: mark)
         try await commit(changes)

@@ -86,7 +86,8 @@ extension Inspection {
         while let start = mark, found.count < page(limit) {
             let rows = try await store.rows(.all(.line, by: .number, after: start, limit: 500, descending: false))
             found += try rows.compactMap { try LineRules.entry($0) }.filter { entry in
-                principal.map { entry.principal.belongs(to: $0) } ?? true
+                guard let principal else { return true }
+                return entry.principal.belongs(to: principal) || Principal(damaged: entry.principal.owner) == principal
             }
             mark = rows.count < 500 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
         }

@@ -98,7 +98,8 @@ package struct Inspection: Sendable {
                 let rows = try await store.page(of: table, after: last, limit: table.pageSize)
                 let count = rows.count { row in
                     if table == .chunk { return !Coder.isIntact(row.bytes) && !isChunk(row.bytes) }
-                    return row.key.kind.isCoded && !Coder.isIntact(row.bytes)
+                    let isCoded = row.key.kind.isCoded || row.key.kind == .meta && !row.bytes.isEmpty
+                    return isCoded && !Coder.isIntact(row.bytes)
                 }
                 if count > 0 { damaged[table, default: 0] += count }
                 last = rows.count < table.pageSize ? nil : rows.last?.key

@@ -79,29 +79,33 @@ package struct OperatorCommands: Sendable {
             erased.merge(
                 try await accounts.change(principal) { try CollectionRules.erase(in: &$0) }, uniquingKeysWith: +)
         }
+        if principal.origin == nil { try await eraseScopes(of: principal) }
         return erased.reduce(into: [:]) { named, row in
             if row.value > 0, let name = row.key.name { named[name, default: 0] += row.value }
         }
     }
 
-    /// Replaces damaged heads of a principal and its scopes by new ones, which know only how many replicas there are.
+    /// Replaces damaged heads of a principal and its scopes by ones under which only this command finds what is theirs
+    /// (``Principal/init(damaged:)``), and which know only how many replicas there are.
     private func replaceDamagedHeads(of principal: Principal) async throws {
-        var principals = [principal.owner: principal]
-        for row in try await store.rows(.all(.scope, of: principal.owner)) {
-            let origin = Principal.Origin(user: principal.rawValue, scope: "")
-            principals[Int64(keyBytes: row.key.key)] = Principal(
-                rawValue: String(decoding: row.bytes, as: UTF8.self), origin: origin)
-        }
-        for row in try await store.load(principals.keys.map { .row(RowKey(.principal, of: $0)) }).joined() {
-            guard (try? PrincipalHead(decoding: row.bytes)) == nil, let principal = principals[row.key.owner] else {
-                continue
-            }
-            var head = PrincipalHead(principal, at: 0)
+        let scopes = try await store.rows(.all(.scope, of: principal.owner)).map { Int64(keyBytes: $0.key.key) }
+        let heads = try await store.load(Set(scopes + [principal.owner]).map { .row(RowKey(.principal, of: $0)) })
+        for row in heads.joined() where (try? PrincipalHead(decoding: row.bytes)) == nil {
+            var head = PrincipalHead(Principal(damaged: row.key.owner), at: 0)
             head.replicas = try await store.rows(.all(.replica, of: row.key.owner)).count
             head.ledgers = head.replicas
             guard try await accounts.replace(row, at: row.key, with: head) else { throw StateError.busy }
         }
         accounts.forgetAll()
+    }
+
+    /// Deletes what names scopes of a user that are gone.
+    private func eraseScopes(of user: Principal) async throws {
+        let scopes = try await store.rows(.all(.scope, of: user.owner))
+        let heads = try await store.load(scopes.map { .row(RowKey(.principal, of: Int64(keyBytes: $0.key.key))) })
+        var changes = RowChanges()
+        for (scope, head) in zip(scopes, heads) where head.isEmpty { changes.rows[scope.key] = .some(nil) }
+        if !changes.isEmpty { try await accounts.commit(changes) }
     }
 
     /// Schedules quarantined pushes to be retried with their principals' next requests; nil schedules all of them, or

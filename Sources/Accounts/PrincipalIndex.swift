@@ -26,7 +26,8 @@ struct PrincipalIndex: Sendable {
         guard let principal else { return nil }
         let scopes = try await store.rows(.all(.scope, of: principal.owner))
         let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
-        return try await principals(of: owners).values.filter { $0.belongs(to: principal) }
+        return try await principals(of: owners).values
+            .filter { $0.belongs(to: principal) || $0 == Principal(damaged: $0.owner) }
             .sorted { $0.rawValue < $1.rawValue }
     }
 

@@ -7,7 +7,7 @@ import StateStore
 /// The schema of a state in PostgreSQL; `docs/STATE.md` explains tables and columns.
 enum PostgresSchema {
     /// The number of this form of the state: those of lower numbers are not read.
-    static let version = 9
+    static let version = 10
 
     static let statements = [
         "CREATE TABLE meta (key text COLLATE \"C\" PRIMARY KEY, value bigint NOT NULL)",
@@ -52,7 +52,7 @@ enum PostgresSchema {
         "CREATE SEQUENCE lease_fence",
         // The number of the state: positions of another one, from which it was copied, do not count.
         "INSERT INTO meta (key, value) VALUES ('epoch', 1 + (random() * 9e15)::bigint)",
-        "INSERT INTO meta (key, value) VALUES ('version', 9), ('compatible_from', 9), ('probe', 0)",
+        "INSERT INTO meta (key, value) VALUES ('version', 10), ('compatible_from', 10), ('probe', 0)",
     ]
 
     /// The longest time for all steps, and for the wait until another gateway has carried them out.

@@ -4,7 +4,7 @@
 /// The schema of a file; `docs/STATE.md` explains tables and columns.
 enum SQLiteSchema {
     /// The number of the schema: files of lower numbers are of a form that is not read any more.
-    static let version = 15
+    static let version = 16
 
     /// The bytes of a page: a commit writes whole pages, and a head is to fit into one
     /// (``StateLimits/headBytes``).

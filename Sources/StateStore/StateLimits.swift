@@ -25,13 +25,11 @@ package struct StateLimits: Hashable, Sendable {
     package var directoryChunks = 64
     /// The largest body of a receipt in bytes.
     package var receiptBytes = 1 << 16
-    /// The number of a principal's replicas that may be without a confirmed cursor for longer than ``startingTime``; the
-    /// oldest are dropped first (finding 27).
+    /// The number of a principal's replicas that may be without a confirmed cursor in any case (finding 27).
     package var unconfirmedReplicas = 8
-    /// The number of those that may be without one at all.
+    /// The number of those that may be without one for ``startingTime``.
     package var startingReplicas = 64
-    /// The bytes that their ledgers may take, by the size of the newest one; as many as
-    /// ``StateLimits/unconfirmedReplicas`` are kept in any case.
+    /// The bytes that the ledgers of these may take together.
     package var startingBytes = 8 << 20
     /// The time, in milliseconds, for which a replica without a confirmed cursor may be that of a device that has just
     /// started: some sync once a day.

@@ -4,6 +4,7 @@
 import Accounts
 import Foundation
 import GRDB
+import MemoryState
 import NIOConcurrencyHelpers
 import SQLiteState
 import StateStore
@@ -139,6 +140,39 @@ import Testing
         #expect(left.prefix(2).map { $0.first?.number } == [0, 0] && left.dropFirst(2).joined().isEmpty)
         #expect(try await other.newestCursor()?.rawValue == 21)
         #expect(try await other.commands.erase(user) == [:])
+    }
+
+    @Test func `a user with a damaged head cannot sync until the last row is erased`() async throws {
+        let user = Principal(rawValue: String(repeating: "ab", count: 32))
+        let commits = NIOLockedValueBox(Int.max)
+        let bytes = MemoryBytes { moment in
+            guard moment == .beforeWriting else { return }
+            let isLast = commits.withLockedValue { left in
+                left -= 1
+                return left < 0
+            }
+            if isLast { throw StateError.full }
+        }
+        let key = RowKey(.principal, of: user.owner)
+        let store = Accounts(bytes, limits: .with { $0.collectBatch = 1 })
+        try await store.begin(row(1, of: user))
+        try await store.begin(row(2, of: user, replica: 2))
+        var changes = RowChanges()
+        changes.rows[key] = ByteRow(key: key, version: 99, bytes: [1, 2])
+        try await store.commit(changes)
+        var interruptions = 0
+        while interruptions < 20 {
+            commits.withLockedValue { $0 = 1 }
+            let erased = try? await Accounts(bytes, limits: .with { $0.collectBatch = 1 }).commands.erase(user)
+            commits.withLockedValue { $0 = .max }
+            guard erased == nil else { break }
+            interruptions += 1
+            await #expect(throws: Coder.damage) { try await Accounts(bytes).begin(row(3, of: user, replica: 3)) }
+            let found = try await store.inspection.principals(beginningWith: user.rawValue, limit: 2)
+            #expect(found.map(\.owner) == [user.owner])
+        }
+        #expect(interruptions > 1)
+        try await Accounts(bytes).begin(row(3, of: user, replica: 3))
     }
 
     @Test func `a damaged head is forgotten in its turn, and does not keep the others`() async throws {

@@ -79,32 +79,6 @@ import Testing
         #expect(ledgers.count == 1_000)
     }
 
-    @Test func `more devices than are kept start at the same time, and all get on`() async throws {
-        let store = Accounts(limits: .with { ($0.unconfirmedReplicas, $0.startingReplicas) = (2, 20) })
-        var (cursors, next): ([Int64: Int64], Int64) = ([:], 0)
-        func round() async throws -> (confirmed: Int, crowded: Int) {
-            var (confirmed, crowded) = (0, 0)
-            for device in 1...60 as ClosedRange<Int64> {
-                if let cursor = cursors[device], try await store.context(cursor).row != nil {
-                    try await store.confirm(cursor)
-                    confirmed += 1
-                    continue
-                }
-                next += 1
-                cursors[device] = next
-                let pull = PullCommit(row: try row(next, replica: next), replica: .new, now: now + next)
-                if try await store.commit(pull).isCrowded { crowded += 1 }
-            }
-            return (confirmed, crowded)
-        }
-        #expect(try await round() == (0, 40))
-        #expect(try await store.read(alice) { try $0.head() }?.unconfirmed.count == 20)
-        var rounds = 0
-        while try await round().confirmed < 60, rounds < 10 { rounds += 1 }
-        #expect(rounds <= 4, "each round as many get on as are kept")
-        #expect(try await store.read(alice) { try $0.head() }?.unconfirmed == [])
-    }
-
     @Test func `an entry that has taken another one's place is not dropped for it`() async throws {
         let store = Accounts()
         try await store.begin(row(1))

@@ -86,7 +86,7 @@ import Testing
                     await #expect(throws: inUse) { try await SQLiteStateStore.open(path: other) }
                 }
                 try await store.begin(row(1))
-                #expect(try await SQLiteStateStore.inspect(path: path) == 15)
+                #expect(try await SQLiteStateStore.inspect(path: path) == 16)
                 try await store.check(thoroughly: false)
             }
             #expect(await codeOfOpening(path) == nil)

@@ -52,27 +52,6 @@ extension DeviceState {
         return true
     }
 
-    /// Skips the unreadable parts of the ledger from now on, so that they do not stop the device for good.
-    ///
-    /// - Throws: The error if they were to be skipped already, and `StateError.ledgerChanged` if another pull has
-    ///   compacted the device's ledger during this one, or a ledger is gone that was read.
-    mutating func passOver(_ error: LedgerError) async throws {
-        for outline in consulted + (outline.map { [$0] } ?? []) {
-            let now = try await scope.read { try $0.replica(outline.replica)?.ledger.version }
-            // What a compaction replaces stays readable; only the device's own ledger may have been read long before.
-            let isOwn = outline.replica == self.outline?.replica
-            guard let now, !isOwn || now == outline.version else { throw StateError.ledgerChanged }
-        }
-        guard !skipsDamage else { throw error }
-        skipsDamage = true
-        scope.logger.error(
-            "a ledger is damaged: the device gets everything and another ledger",
-            metadata: [
-                "code": "\(error.rawValue)", "replica": "\(row?.replica.description ?? "")",
-                "hint": "if it is not the only one, the state's file has suffered: see docs/STATE.md",
-            ])
-    }
-
     /// Returns the input for diffing a stream with the device's ledger.
     ///
     /// `isEmpty` says that no lines have come, `comparisonBegan` how many had when the comparison of a type began.
@@ -87,7 +66,7 @@ extension DeviceState {
         input.chunkBytes = scope.services.tuning.chunkBytes
         input.signs = signs
         input.redeliveries = redeliveries
-        input.skipsDamage = skipsDamage
+        input.skipsDamage = consulted.skipsDamage
         input.comparisonBegan = comparisonBegan
         input.now = scope.now
         input.tombstonesBefore = input.now - scope.services.configuration.ledger.maxOffline.milliseconds
@@ -124,7 +103,7 @@ extension DeviceState {
     mutating func look(
         at outlines: [LedgerOutline], _ input: inout LedgerDiffInput, notesUpTo noteLimit: Int?
     ) async throws -> [PushNote] {
-        consulted = outlines
+        consulted.outlines = outlines
         if Set(outlines.map(\.replica)).count >= ReplicaRules.maximumLedgers { scope.logTooManyDevices() }
         input.ledgers = outlines.map(\.layers)
         guard let noteLimit else { return [] }
@@ -156,7 +135,11 @@ extension DeviceState {
             key: scope.services.hashKey, settings: settings)
         while let batch = try await compaction.nextBatch() {
             try Task.checkCancellation()
-            merge = try await scope.change { try LedgerRules.compact(batch, of: merge, at: scope.now, in: &$0) }
+            do {
+                merge = try await scope.change { try LedgerRules.compact(batch, of: merge, at: scope.now, in: &$0) }
+            } catch StateError.corrupt {
+                throw LedgerError.damaged
+            }
         }
         // If the ledger was changed since, it is not the one that was compacted, and the pull begins again.
         let compacted = try await scope.read { try $0.replica(before.replica)?.outline(at: cursor) }

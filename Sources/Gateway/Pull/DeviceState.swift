@@ -14,9 +14,8 @@ struct DeviceState {
     /// The presented cursor as the state knows it, and the ledger as of that cursor.
     private(set) var row: CursorRow?
     var outline: LedgerOutline?
-    /// The ledgers that were consulted last, and whether their unreadable parts are skipped.
-    var consulted: [LedgerOutline] = []
-    var skipsDamage = false
+    /// The ledgers that were consulted last.
+    var consulted = ConsultedLedgers()
     /// The ledgers that the diff has read, with their versions.
     var ledgersRead: [ReplicaID: Int] = [:]
     /// The ages of the presented cursor and of the device; nil if the state knows neither.

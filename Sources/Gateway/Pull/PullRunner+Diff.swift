@@ -36,14 +36,14 @@ extension PullRunner {
         // Ends with this method, at once even if batches are left that no commit needs.
         async let _: Void = staging.run()
         let writer = LayerWriter(staging)
-        var diff = LedgerDiff(input, verdicts: stream.spooler.verdicts)
-        var reader = stream.spooler.reader()
+        var (diff, reader) = (LedgerDiff(input, verdicts: stream.spooler.verdicts), stream.spooler.reader())
         let spool = stream.spooler.spool
         try await diff.run(
             &reader,
             LedgerDiff.Sinks(
                 store: { try await writer.append($0) }, spool: { try await spool.append($0) },
                 spoolLength: { spool.length }))
+        try await device.consulted.checkSkipped(scope)
         let report = diff.report
         figures.looks += 1
         guard !report.needsSecondLook || plan.isSecondLook else { return report }

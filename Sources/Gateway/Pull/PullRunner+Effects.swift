@@ -58,7 +58,7 @@ extension PullRunner: Effects {
         switch (action, error) {
         // Unreadable parts of a ledger do not stop the device for good.
         case (.compactLedger, let error as LedgerError), (.diff, let error as LedgerError):
-            try await device.passOver(error)
+            try await device.consulted.passOver(error, own: device.outline, scope)
             return .ledgerDamaged
         case (.commit, StateError.cursorTaken(let newest)): return .cursorTaken(newest: newest)
         case (.commit, StateError.idsChanged): return .idsChanged

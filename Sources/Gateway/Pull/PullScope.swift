@@ -73,13 +73,10 @@ final class PullScope: Sendable {
     /// Commits a pull, which gives its lease back.
     func giveBackCommitting(_ pull: PullCommit) async throws -> FirstSyncs.Row? {
         let outcome = try await LeaseKeeper.givingBack { try await store.commit(pull) }
-        if outcome.isCrowded {
+        for replica in outcome.displaced {
             logger.warning(
                 "more devices of a user start at the same time than are kept: one of them gets everything again",
-                metadata: [
-                    "code": "state.too_many_starting", "limit": "\(store.limits.startingReplicas)",
-                    "replica": "\(pull.row.replica)",
-                ])
+                metadata: ["code": "state.too_many_starting", "replica": "\(replica)"])
         }
         return outcome.firstSyncs
     }

@@ -274,8 +274,8 @@ enum ErrorMeanings {
         after a restored backup; the device is compared with everything
         ledger.missed_changes: a full comparison found repairs differences that the backend's stream had missed; \
         the device is correct now
-        state.too_many_starting: in the log only: a user has more than limit devices that have never come back, \
-        and one of them gets everything again
+        state.too_many_starting: in the log only: a user has more devices that have never come back than are kept, \
+        and one of them, replica, gets everything again
         ledger.too_many_devices: a device is compared with the ledgers of all its principal's devices, and there \
         are more than 1,000; the rest is left out
         line.invalid_json: not JSON by RFC 8259

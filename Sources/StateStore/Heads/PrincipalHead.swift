@@ -25,8 +25,8 @@ package struct PrincipalHead: Hashable, Sendable {
     package var sessionResets: [String: Int] = [:]
     /// The receipts whose bodies are rows, oldest first.
     var receipts: [ReceiptHead] = []
-    /// The replicas that have never come back, oldest first.
-    package var unconfirmed: [Int64] = []
+    /// The replicas that have never come back.
+    package var newcomers = Newcomers()
     /// The first syncs that no device has come back from.
     package var firstSyncs = FirstSyncs()
     /// The number of replicas.
@@ -82,7 +82,7 @@ extension PrincipalHead: Coded {
         try coder.code(&newestGone)
         try coder.code(&distrustedAt, &noteSequence, &notes, &idSequence, &resets)
         try coder.code(hex: &sessionResets)
-        try coder.code(&receipts, &unconfirmed, &firstSyncs, &replicas, &ledgers)
+        try coder.code(&receipts, &newcomers, &firstSyncs, &replicas, &ledgers)
         try coder.code(&openJournals, &quarantined, &scheduled)
         coder.code(rest: &later)
     }

@@ -23,7 +23,8 @@ extension Principal {
         return Int64(bitPattern: low ^ 1 << 63)...Int64(bitPattern: high ^ 1 << 63)
     }
 
-    /// Creates a principal of its owner's number alone, for the operator: the head that has all its digits is damaged.
+    /// Creates the principal that stands for one whose head is damaged, made from its number alone: what is left is erased
+    /// under this one, and the syncs of the other still find the damage.
     package init(damaged owner: Int64) {
         let digits = String(UInt64(bitPattern: owner) ^ 1 << 63, radix: 16)
         self.init(rawValue: String(repeating: "0", count: 16 - digits.count) + digits)

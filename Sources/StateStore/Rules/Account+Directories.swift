@@ -5,13 +5,14 @@ package import SyncModel
 
 /// Heads name few chunks: those of large layers are named by directories, which are chunks themselves.
 extension Account {
-    /// Returns the chunks of a list in which directories stand for some of them.
+    /// Returns the chunks of a list in which directories stand for some of them; throws ``StateError/corrupt(_:)`` if a
+    /// directory is damaged or missing.
     mutating func chunks(in heads: [ChunkHead]) throws -> [ChunkHead] {
         guard heads.contains(where: { $0.named > 0 }) else { return heads }
         try needChunks(heads)
         let named = try heads.flatMap { head in
             guard head.named > 0 else { return [head] }
-            guard let bytes = view.chunks[head.number] ?? nil else { throw StateError.ledgerChanged }
+            guard let bytes = view.chunks[head.number] ?? nil else { throw Coder.damage }
             return try head.chunks(decoding: bytes)
         }
         return try chunks(in: named)

@@ -56,6 +56,7 @@ package struct Account {
         guard let head = view.head else { throw Missing(lookups: [.row(key)]) }
         read.insert(key)
         guard let value = head.value, value.principal == principal else {
+            if head.value?.principal == Principal(damaged: owner) { throw Coder.damage }
             if head.value != nil { throw StateError.failed("two principals have the same number") }
             return nil
         }

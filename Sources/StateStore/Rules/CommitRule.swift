@@ -1,7 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import SyncModel
+package import SyncModel
 
 /// Stores a finished pull.
 package enum CommitRule {
@@ -9,12 +9,12 @@ package enum CommitRule {
     package struct Outcome: Sendable {
         /// The number of first syncs in a row that no device has come back from, if this is one.
         package var firstSyncs: FirstSyncs.Row?
-        /// True if a replica was forgotten that may be that of a device that has just started.
-        package var isCrowded = false
+        /// The replicas that were forgotten although their devices may just have started.
+        package var displaced: [ReplicaID] = []
     }
 
-    /// Stores the pull: deletes the principal's receipts, and drops unconfirmed replicas over the limits with their
-    /// cursors.
+    /// Stores the pull: deletes the principal's receipts, and drops replicas that never came back and are too
+    /// many.
     ///
     /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
     ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)``, ``StateError/ledgerChanged`` or
@@ -60,8 +60,8 @@ package enum CommitRule {
             try RedeliveryRules.deliver(redelivery, to: replica.id, with: row.cursor, in: &account)
         }
         try ReceiptRules.drop(in: &account)
-        try count(replica, isNew: before == nil, hadLedger: before?.ledger.base != nil, &account)
-        var outcome = Outcome(isCrowded: try capUnconfirmed(replica, at: pull.now, in: &account))
+        try count(replica, of: pull, isNew: before == nil, hadLedger: before?.ledger.base != nil, &account)
+        var outcome = Outcome(displaced: try capNewcomers(replica.id, at: pull.now, in: &account))
         try LineRules.add(pull.quarantined, at: pull.now, in: &account)
         guard pull.isFirstSync else { return outcome }
         outcome.firstSyncs = try account.withHead(at: pull.now) { $0.firstSyncs.count(row.session, at: pull.now) }
@@ -128,45 +128,33 @@ package enum CommitRule {
 
     /// Counts a replica that is new, or that has its first ledger.
     private static func count(
-        _ replica: ReplicaHead, isNew: Bool, hadLedger: Bool, _ account: inout Account
+        _ replica: ReplicaHead, of pull: PullCommit, isNew: Bool, hadLedger: Bool, _ account: inout Account
     ) throws {
         if isNew { account.increment(.replicas, by: 1) }
         try account.withKnownHead { head in
             if isNew { head.replicas += 1 }
-            if isNew, !replica.isConfirmed { head.unconfirmed.append(replica.id.rawValue) }
+            if isNew, !replica.isConfirmed { head.newcomers.add(replica, of: pull.row.session, at: pull.now) }
             if !hadLedger, replica.ledger.base != nil { head.ledgers += 1 }
         }
     }
 
-    /// Forgets replicas that have never come back, down to the limits (finding 27), and their ledgers at once.
-    ///
-    /// The oldest go once they are old. Until then they may be those of devices that all start at the same time: if the
-    /// oldest went, these would displace each other in turns, and none would ever get on. So of those that are not old
-    /// only very many go, the newest first.
-    ///
-    /// - Returns: True if one went that is not old.
-    private static func capUnconfirmed(
-        _ own: ReplicaHead, at now: Instant, in account: inout Account
-    ) throws -> Bool {
+    /// Forgets replicas that have never come back and are too many (finding 27), and their ledgers at once; returns those
+    /// that were not old.
+    private static func capNewcomers(
+        _ own: ReplicaID, at now: Instant, in account: inout Account
+    ) throws -> [ReplicaID] {
         let limits = account.setting.limits
-        let others = (try account.head()?.unconfirmed ?? []).filter { $0 != own.id.rawValue }.map(ReplicaID.init)
-        let count = others.count + (own.isConfirmed ? 0 : 1)
-        let first = others.prefix(max(0, min(count - limits.unconfirmedReplicas, 8)))
-        guard !first.isEmpty else { return false }
-        let bytes = own.layers.reduce(1) { $0 + $1.bytes }
-        let most = min(limits.startingReplicas, max(limits.unconfirmedReplicas, limits.startingBytes / bytes))
-        let looksAt = count > most ? others[...] : first
-        try account.need(looksAt.map { .row(RowKey(.replica, of: account.owner, number: $0.rawValue)) })
-        var ages: [ReplicaID: Int64] = [:]
-        for id in looksAt { ages[id] = try account.replica(id).map { now.milliseconds(since: $0.firstSeen) } ?? .max }
-        let old = first.filter { ages[$0, default: 0] >= limits.startingTime }
-        let young = count > most ? others.last(where: { ages[$0, default: 0] >= 3_600_000 }) ?? others.last : nil
-        for id in old.isEmpty ? [young].compactMap(\.self) : Array(old) {
-            guard try !ReplicaRules.forget(id, keepsChunks: false, at: now, in: &account) else { continue }
-            // Its head is damaged, and must not stand for those that follow.
-            try account.withKnownHead { head in head.unconfirmed.removeAll { $0 == id.rawValue } }
+        guard let newcomers = try account.head()?.newcomers, newcomers.count > limits.unconfirmedReplicas else {
+            return []
         }
-        return old.isEmpty && young != nil
+        let (old, young) = newcomers.displaced(by: own, at: now, limits)
+        try account.need((old + young).map { .row(RowKey(.replica, of: account.owner, number: $0.rawValue)) })
+        for id in old + young {
+            try ReplicaRules.forget(id, keepsChunks: false, at: now, in: &account)
+            // Also one with a damaged head, which is not forgotten.
+            try account.withKnownHead { $0.newcomers.remove(id) }
+        }
+        return young
     }
 }
 

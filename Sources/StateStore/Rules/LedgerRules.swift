@@ -84,8 +84,8 @@ package enum LedgerRules {
     /// Takes a step of a compaction; the last one puts all results in the place of the base and the deltas.
     ///
     /// Until then nothing has changed for any cursor, and the steps' chunks are collected if no last step comes within
-    /// an hour. Data no longer in use stay readable for an hour, for pulls that began before; those pulls cannot be
-    /// committed. A step is durable only with the next commit.
+    /// an hour. Data no longer in use stay readable for an hour, for pulls that began before; those that build on this ledger
+    /// cannot be committed. A step is durable only with the next commit.
     ///
     /// - Returns: The compaction for the next step.
     /// - Throws: ``StateError/ledgerChanged`` if the ledger is not the one that the compaction began with.

@@ -36,7 +36,7 @@ package enum ReplicaRules {
         replica.make(change)
         try account.put(replica)
         try account.withKnownHead { head in
-            head.unconfirmed.removeAll { $0 == replica.id.rawValue }
+            head.newcomers.remove(replica.id)
             if let session = replica[cursor]?.session { head.firstSyncs.end(session) }
         }
         return replica.id
@@ -143,7 +143,7 @@ package enum ReplicaRules {
             // The greatest cursor ever handed out must not become smaller.
             head.newestGone = [head.newestGone, replica.newest].compactMap { $0 }.max()
             head.replicas -= 1
-            head.unconfirmed.removeAll { $0 == id.rawValue }
+            head.newcomers.remove(id)
             if replica.ledger.base != nil { head.ledgers -= 1 }
         }
         return true
@@ -163,7 +163,7 @@ package enum ReplicaRules {
             head.replicas -= 1
             // Whether it had a ledger is unknown.
             head.ledgers = min(head.ledgers, head.replicas)
-            head.unconfirmed.removeAll { $0 == id.rawValue }
+            head.newcomers.remove(id)
         }
         return true
     }

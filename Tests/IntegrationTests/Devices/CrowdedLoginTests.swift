@@ -3,6 +3,7 @@
 
 import Accounts
 import GatewayTesting
+import SQLiteState
 import SyncModel
 import Testing
 
@@ -12,9 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CrowdedLoginTests {
     private static let count = 12
 
-    private static func devices(_ stack: GatewayStack) async throws -> [StackDevice] {
+    private static func devices(_ stack: GatewayStack, token: String? = "device-a") async throws -> [StackDevice] {
         var devices: [StackDevice] = []
-        for seed in 1...UInt64(count) { devices.append(try await stack.device(token: "device-a", seed: seed)) }
+        for seed in 1...UInt64(count) { devices.append(try await stack.device(token: token, seed: seed)) }
         return devices
     }
 
@@ -44,6 +45,40 @@ import Testing
             for _ in 0..<2 { #expect(try await Self.pull(&devices, stack) == nothing) }
             for device in devices { try await stack.expectEqual(device) }
             #expect(stack.logged("state.too_many_starting").isEmpty)
+        }
+    }
+
+    @Test func `all whose cursors are unknown get on at the same time, though they displace each other`() async throws {
+        var options = StackOptions()
+        (options.state.limits.unconfirmedReplicas, options.state.limits.startingReplicas) = (2, 4)
+        try await GatewayStack.with(options) { stack in
+            try await stack.seed(tasks: 90)
+            var devices = try await Self.devices(stack, token: nil)
+            for _ in 0..<10 { _ = try await Self.pull(&devices, stack) }
+            for replica in try await stack.store.inspection.replicas(of: nil, after: nil, limit: 99) {
+                _ = try await stack.store.change(replica.principal) {
+                    try ReplicaRules.forget(replica.id, at: replica.lastSeen, in: &$0)
+                }
+            }
+            var rounds = 0
+            while rounds < 12 {
+                rounds += 1
+                devices = try await withThrowingTaskGroup(of: StackDevice.self) { group in
+                    for device in devices {
+                        group.addTask {
+                            var device = device
+                            let (answer, _) = try await device.pull()
+                            #expect(answer.status == 200 || answer.outcome == "503 state.ledger_changed")
+                            return device
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                if try await Self.pull(&devices, stack).allSatisfy(\.isEmpty) { break }
+            }
+            #expect(rounds < 12)
+            #expect(!stack.logged("state.too_many_starting").isEmpty)
+            for device in devices { try await stack.expectEqual(device) }
         }
     }
 

@@ -4,6 +4,7 @@
 import Accounts
 import DemoBackend
 import GatewayTesting
+import SQLiteState
 import StateStore
 import SyncModel
 import Testing
@@ -179,6 +180,40 @@ import Testing
                 try await device.expectPull(["deleted tasks#t-2"])
                 try await device.expectPull([])
                 #expect(stack.logged("ledger.damaged").count == 1)
+            }
+        }
+    }
+
+    /// A directory is read as a whole only when the ledger is compacted.
+    @Test(arguments: [true, false])
+    func `a device whose directory of chunks is missing goes on with another ledger`(isFirst: Bool) async throws {
+        try await GatewayStack.withBackend { backend, directory in
+            var options = StackOptions()
+            (options.state.limits.headChunks, options.state.limits.directoryChunks) = (8, 2)
+            func edit(_ round: Int) async throws {
+                try await backend.edit(.put("tasks", ["id": "t-3", "name": .string("round \(round)")]))
+            }
+            var device = try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
+                try await stack.seed(tasks: 500)
+                var device = try await stack.quietDevices()[0]
+                for round in 0..<50 {
+                    try await edit(round)
+                    try await device.pull()
+                }
+                return device
+            }
+            try StateDump.deleteDirectory(isFirst: isFirst, path: "\(directory)/state.db")
+            try await GatewayStack.with(options, backend: backend, directory: directory) { stack in
+                device.http = stack.http
+                var reasons: [String] = []
+                for round in 50..<80 {
+                    try await edit(round)
+                    let (answer, _) = try await device.pull()
+                    #expect(answer.status == 200)
+                    if let reason = try await stack.figures(of: answer)["restart"] { reasons.append(reason) }
+                }
+                #expect(reasons == ["damaged_ledger"])
+                try await stack.expectEqual(device)
             }
         }
     }

@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import GatewayTesting
 import SyncModel
+import Testing
 
 @testable import StateStore
 
@@ -114,6 +115,15 @@ struct StateDump: Equatable, CustomStringConvertible {
             }
         }
         try queue.close()
+    }
+
+    /// Deletes the first or the last directory of the base of the only ledger, while no gateway runs.
+    static func deleteDirectory(isFirst: Bool, path: String) throws {
+        let head = try #require(try StateDump(path: path).replicas.first)
+        let directories = head.ledger.base?.chunks.filter { $0.named > 0 } ?? []
+        let gone = try #require(isFirst ? directories.first : directories.last)
+        #expect(directories.count > 1)
+        try execute("DELETE FROM chunk WHERE number = \(gone.number)", path: path)
     }
 
     var description: String {
