@@ -88,6 +88,13 @@ package struct Inspection: Sendable {
         return Array(all.sorted { $0.rawValue < $1.rawValue }.prefix(page(limit)))
     }
 
+    /// Checks that the row that each sync reads can be read: no device could sync without it.
+    package func checkEpochs() async throws {
+        for row in try await store.rows(.row(StateEpochs.key)) where (try? StateEpochs(decoding: row.bytes)) == nil {
+            throw StateError.corrupt("the row 'epochs' cannot be read")
+        }
+    }
+
     /// Reads every value and chunk, and returns how many do not fit their checksums, by the name of their table;
     /// `isChunk` tells whether bytes that are no directory are a chunk of a ledger.
     package func damage(isChunk: ([UInt8]) -> Bool) async throws -> [ByteTableName: Int] {

@@ -160,7 +160,7 @@ struct LedgerDiffTable {
         case .created, .updated:
             guard let upsert = group.upsert, redeliveries[hash] == nil else { return false }
             // What came before the whole stream is what has changed.
-            return upsert.sequence > began && known.mayBeOlder(upsert.content, than: push)
+            return upsert.sequence > began && known.mayBeOlder(upsert.content, than: push, rules)
         default: return false
         }
     }

@@ -68,7 +68,7 @@ extension SQLiteBytes {
             guard try version(of: file, options) > 0 else {
                 throw StateError.open(path: file.path, reason: "there is no state in it yet")
             }
-            if purpose == .changing { try file.checkNames() }
+            try file.checkNames()
             var configuration = configuration(options)
             configuration.readonly = purpose == .reading
             let pool = try DatabasePool(path: file.path, configuration: configuration)

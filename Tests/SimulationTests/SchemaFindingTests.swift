@@ -245,4 +245,23 @@ import Testing
         }
         try await Self.expectRest(world)
     }
+
+    @Test func `24: what was pushed a moment ago comes to an app that gains its table, though it was sent before`()
+        async throws
+    {
+        let world = try FindingScheduleTests.world {
+            ($0.pushTime, $0.manners, $0.hasFiles) = (.none, [.later, .later], false)
+        }
+        try await world.perform(.updateApp(device: 1))
+        try await world.perform(.edit(device: 1, .note, 74, 433))
+        for device in [1, 0] {
+            world.pass(1)
+            _ = try await world.sync(device)
+        }
+        try await world.perform(.updateApp(device: 0))
+        world.pass(10)
+        #expect(try await world.sync(0).ids.updated == ["notes/d1_1"])
+        #expect(world.users.value(.notes, "d1_1", on: 0) == 433)
+        #expect(try await world.quiesce() == nil)
+    }
 }

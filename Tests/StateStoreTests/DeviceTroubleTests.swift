@@ -87,4 +87,15 @@ import Testing
         let next = try await Self.begin(gateways[0], 200, session: loop, at: now + 700_000)
         #expect(next?.times == 1)
     }
+
+    @Test func `devices that start together, each with a session of its own, count once`() async throws {
+        let store = Accounts()
+        for number: Int64 in 1...20 {
+            let row = try await Self.begin(
+                store, number, session: Session(rawValue: "c\(number)"), at: now + number * 1_000)
+            #expect(row?.times == 1 && row?.isNews == (number == 1))
+        }
+        let later = try await Self.begin(store, 21, session: Session(rawValue: "d"), at: now + 61_000)
+        #expect(later?.times == 2 && later?.isNews == true)
+    }
 }

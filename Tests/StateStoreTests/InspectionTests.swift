@@ -8,6 +8,18 @@ import Testing
 
 /// What only operators ask, for all kinds of stores.
 @Suite struct InspectionTests {
+    @Test(.eachStore) func `a damaged row that each sync reads is found`() async throws {
+        try await store.inspection.checkEpochs()
+        var changes = RowChanges()
+        changes.rows[StateEpochs.key] = ByteRow(key: StateEpochs.key, version: 1, bytes: [1, 2])
+        try await store.commit(changes)
+        await #expect(throws: StateError.corrupt("the row 'epochs' cannot be read")) {
+            try await store.inspection.checkEpochs()
+        }
+        let damage = try await store.inspection.damage { _ in true }
+        #expect(damage == [.entry: 1])
+    }
+
     @Test(.eachStore) func `principals are found by the first digits of their digests`() async throws {
         for (number, digest) in ["0a", "a11ce", "a11cf", "a2", "ff", "fff"].enumerated() {
             let number = Int64(number + 1)

@@ -76,7 +76,9 @@ final class PullScope: Sendable {
         for replica in outcome.displaced {
             logger.warning(
                 "more devices of a user start at the same time than are kept: one of them gets everything again",
-                metadata: ["code": "state.too_many_starting", "replica": "\(replica)"])
+                metadata: [
+                    "code": "state.too_many_starting", "principal": "\(query.principal)", "replica": "\(replica)",
+                ])
         }
         return outcome.firstSyncs
     }

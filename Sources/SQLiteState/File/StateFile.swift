@@ -138,6 +138,8 @@ struct StateFile: Sendable, Hashable {
     func lock() throws(StateError) -> CInt {
         let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.error(errno, path: path + ".lock") }
+        // As SQLite does with its files: what root makes must not keep the file's owner from opening it.
+        if geteuid() == 0, let status = Self.status(of: path) { _ = fchown(descriptor, status.st_uid, status.st_gid) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }

@@ -6,8 +6,9 @@ package import SyncModel
 /// Counts the first syncs of a principal that no device has come back from, of late.
 ///
 /// Devices without a cursor are told apart by their sessions, as far as those last: what one of them has got ends
-/// nothing for another. Those that come within a minute of the session's last one that was counted do not count: an app
-/// that tries every second is not stuck after a few seconds.
+/// nothing for another. Those that come within a minute of the session's last one that was counted do not count, and
+/// neither do those of new sessions within a minute of another one's: an app that tries every second is not stuck after a
+/// few seconds, nor are devices that start together.
 package struct FirstSyncs: Hashable, Sendable, Coded {
     /// First syncs in a row.
     package struct Row: Hashable, Sendable, Coded {
@@ -43,7 +44,9 @@ package struct FirstSyncs: Hashable, Sendable, Coded {
     mutating func count(_ session: Session, at now: Instant) -> Row {
         bySession = bySession.filter { now.milliseconds(since: $0.value.lastAt) < Self.window }
         var own = bySession[session.rawValue] ?? Row()
-        let passed = own.times == 0 ? Self.interval : now.milliseconds(since: own.lastAt)
+        // Devices that start together count once: each has a session of its own.
+        let last = own.times > 0 ? own.lastAt : bySession.values.lazy.filter { $0.times == 1 }.map(\.lastAt).max()
+        let passed = last.map { now.milliseconds(since: $0) } ?? Self.interval
         // A clock that was set back must not stop the counting.
         var isNews = passed < 0 || passed >= Self.interval
         isNews = isNews && (own.times > 0 || bySession.count < Self.maximumSessions)

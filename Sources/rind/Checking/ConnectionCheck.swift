@@ -101,6 +101,7 @@ struct ConnectionCheck {
     /// Throws what would keep a gateway from starting on an open state.
     private func checkStarting(_ store: CommandState) async throws {
         if try await !KeyFailure.isOpen(store) { try await KeyFailure.check(store, of: configuration) }
+        try await store.inspection.checkEpochs()
         try await SyncGateway.checkClock(SystemClock(), of: store)
     }
 

@@ -48,6 +48,7 @@ struct GatewayParts {
                 backend: backend(for: configuration, by: reactor, breaker, logger: logger),
                 ports: GatewayPorts(files: DiskSpoolFiles(directory: configuration.spoolDirectory)),
                 tokens: keys.tokens)
+            try await store.inspection.checkEpochs()
             try await checkKey(store, of: configuration, logger: logger)
             try await gateway.checkClock()
             return GatewayParts(
