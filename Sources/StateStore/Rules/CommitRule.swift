@@ -13,8 +13,7 @@ package enum CommitRule {
         package var displaced: [ReplicaID] = []
     }
 
-    /// Stores the pull: deletes the principal's receipts, and drops replicas that never came back and are too
-    /// many.
+    /// Stores the pull: deletes the principal's receipts, and drops replicas that never came back and are too many.
     ///
     /// - Throws: ``StateError/cursorTaken(newest:)``, ``StateError/generationChanged(current:)``,
     ///   ``StateError/replicaUnknown(_:)``, ``StateError/replicaForked(_:)``, ``StateError/ledgerChanged`` or
