@@ -12,7 +12,7 @@ import Testing
     private static let pause: Int64 = 31_000
 
     /// Both devices in sync, each by a gateway of its own.
-    private static func quiesced(_ change: (inout WorldSetup) -> Void = { _ in }) async throws -> World {
+    static func quiesced(_ change: (inout WorldSetup) -> Void = { _ in }) async throws -> World {
         let world = try FindingScheduleTests.world {
             $0.gateways = 2
             $0.keepsAnswers = false
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Lets the second device sync twice at gateway 1, so that the backend holds its vector.
-    private static func letSecondGoAhead(in world: World) async throws {
+    static func letSecondGoAhead(in world: World) async throws {
         world.chosenGateway = 1
         for _ in 0..<2 {
             world.pass(10)
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Lets gateway 0 stand still in a request until its lease has run out, and the device give up.
-    private static func standStill(_ request: WorldSync, in world: World) async throws {
+    static func standStill(_ request: WorldSync, in world: World) async throws {
         try await world.perform(.pause(0))
         request.resume()
         world.pass(pause)

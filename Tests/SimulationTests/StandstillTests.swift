@@ -30,11 +30,7 @@ import Testing
             #expect(try await world.sync(device).failure == nil)
         }
         if request == .namespaces { world.users.removeTask("t0") } else { world.users.putTask("t0", 5) }
-        world.chosenGateway = 1
-        for _ in 0..<2 {
-            world.pass(10)
-            _ = try await world.sync(1)
-        }
+        try await LeaseFindingTests.letSecondGoAhead(in: world)
         world.chosenGateway = 0
         switch request {
         case .reset: try await world.perform(.mishap(.reset, 0, 0))
@@ -66,10 +62,7 @@ import Testing
             let paused = try Self.begin(request, in: world)
             await world.run(paused, moments: moments)
             guard !paused.isOver else { break }
-            try await world.perform(.pause(0))
-            paused.resume()
-            world.pass(31_000)
-            world.abandon(paused)
+            try await LeaseFindingTests.standStill(paused, in: world)
             world.chosenGateway = 1
             await world.run(world.beginPull(1))
             let before = Self.calls(paused)
@@ -89,12 +82,7 @@ import Testing
     func `7: a late call that sets the backend ahead costs a restored device no record`(_ moment: WorldMoment)
         async throws
     {
-        let world = try FindingScheduleTests.world { ($0.gateways, $0.keepsAnswers) = (2, false) }
-        for device in [0, 1, 0, 1] {
-            world.chosenGateway = device
-            world.pass(10)
-            #expect(try await world.sync(device).failure == nil)
-        }
+        let world = try await LeaseFindingTests.quiesced()
         world.users.putTask("t0", 5)
         world.users.putTask("t1", 6)
         world.chosenGateway = 0
@@ -104,10 +92,7 @@ import Testing
         let paused = world.beginPull(0)
         await world.run(paused, until: .acknowledge)
         #expect(!paused.isOver)
-        try await world.perform(.pause(0))
-        paused.resume()
-        world.pass(31_000)
-        world.abandon(paused)
+        try await LeaseFindingTests.standStill(paused, in: world)
         world.chosenGateway = 1
         let other = world.beginPull(1)
         await world.run(other, until: moment)
