@@ -94,6 +94,9 @@ struct SimulatedStream {
         return .query
     }
 
+    /// Returns true if the stream has only changes of a namespace.
+    func resumes(_ namespace: String) -> Bool { checkpoints[namespace] != nil }
+
     private func number(_ namespace: String) -> Int? {
         guard let token = checkpoints[namespace] else { return nil }
         let parts = token.split(separator: "|")

@@ -67,7 +67,7 @@ package final class Users {
         else { return }
         // The check does not see these either (docs/ARCHITECTURE.md, Conflicts), and what its user may not see any
         // more is for the backend to refuse.
-        if !backend.isVisible(key) || sync.hasMissed(key) { return }
+        if !backend.isVisible(key) || sync.hasMissed(key) || sync.isUndecided(key) { return }
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return
         }

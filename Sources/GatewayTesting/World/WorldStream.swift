@@ -29,7 +29,9 @@ final class WorldStream: @unchecked Sendable {
             WorldSync.current?.note(overtaken: stream.overtaken)
             return .nothing
         case .line(let line):
-            if case .row(let key, _, _) = line.content { WorldSync.current?.noteSeen(key) }
+            if case .row(let key, _, _) = line.content {
+                WorldSync.current?.noteSeen(key, isChange: stream.resumes(line.type))
+            }
             return .line(bytes(line))
         case .reset:
             isEnded = true

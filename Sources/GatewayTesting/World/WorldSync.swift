@@ -41,6 +41,7 @@ package final class WorldSync: Sendable {
         var result: Result<Void, any Error>?
         var looks: [Int] = []
         var overtaken: Set<SimulatedKey> = []
+        var streamedAnyway: Set<SimulatedKey> = []
         var stop = Stop.nowhere
         var reached: [WorldMoment] = []
         var held: CheckedContinuation<Void, Never>?
@@ -67,12 +68,15 @@ package final class WorldSync: Sendable {
     let bases: [SimulatedKey: SimulatedRecord]
     /// The same at an older cursor, if the push carries one: a record that has come back to this version is no conflict.
     let olderBases: [SimulatedKey: SimulatedRecord]
+    /// The records that it pushes again, and whose echo has not come: the gateway knows no content of theirs.
+    let unechoed: Set<SimulatedKey>
     private let state = NIOLockedValueBox(State())
 
     init(
         number: Int, device: Int, presented: Cursor?, began: Int, outcome: WorldPushOutcome = .answered,
         doubtful: SimulatedKey? = nil, bases: [SimulatedKey: SimulatedRecord] = [:],
-        olderBases: [SimulatedKey: SimulatedRecord] = [:]
+        olderBases: [SimulatedKey: SimulatedRecord] = [:],
+        unechoed: Set<SimulatedKey> = []
     ) {
         self.number = number
         self.device = device
@@ -82,6 +86,7 @@ package final class WorldSync: Sendable {
         self.doubtful = doubtful
         self.bases = bases
         self.olderBases = olderBases
+        self.unechoed = unechoed
     }
 
     /// True if the device no longer waits for its answer.
@@ -94,7 +99,18 @@ package final class WorldSync: Sendable {
     /// Returns true if a record changed while the streams ran, and none of them had a line of it afterwards.
     func hasMissed(_ key: SimulatedKey) -> Bool { state.withLockedValue { $0.overtaken.contains(key) } }
     func note(overtaken keys: Set<SimulatedKey>) { state.withLockedValue { $0.overtaken.formUnion(keys) } }
-    func noteSeen(_ key: SimulatedKey) { state.withLockedValue { _ = $0.overtaken.remove(key) } }
+    func noteSeen(_ key: SimulatedKey, isChange: Bool) {
+        state.withLockedValue { state in
+            state.overtaken.remove(key)
+            if isChange { state.streamedAnyway.remove(key) } else { state.streamedAnyway.insert(key) }
+        }
+    }
+
+    /// Returns true if nothing tells whether a record has changed: its type had no checkpoint, so that its line came in
+    /// any case, and what the device has is unknown.
+    func isUndecided(_ key: SimulatedKey) -> Bool {
+        unechoed.contains(key) && state.withLockedValue { $0.streamedAnyway.contains(key) }
+    }
 
     /// Forgets all looks but the first, since the lines of a failed comparison are dropped.
     func dropLooks() { state.withLockedValue { $0.looks = Array($0.looks.prefix(1)) } }
