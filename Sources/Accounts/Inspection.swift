@@ -41,26 +41,28 @@ package struct Inspection: Sendable {
 
     private func describe(_ rows: some Sequence<ByteRow>) async throws -> [ReplicaRow] {
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
-        return try await heads(rows).compactMap { owner, replica in
-            guard let principal = names[owner] else { return nil }
-            return ReplicaRules.describe(replica, of: principal, cursorLead: accounts.cursorLead)
+        let heads = try await heads(rows)
+        return rows.compactMap { row in
+            let principal = names[row.key.owner] ?? Principal(damaged: row.key.owner)
+            guard let head = heads[row.number] else { return ReplicaRow(damaged: row, of: principal) }
+            return head.map { ReplicaRules.describe($0, of: principal, cursorLead: accounts.cursorLead) }
         }
     }
 
-    /// Returns the heads in rows with their pages, without those that are damaged or change just now.
-    private func heads(_ rows: some Sequence<ByteRow>) async throws -> [(owner: Int64, replica: ReplicaHead)] {
-        var heads = rows.compactMap { row in
-            (try? ReplicaHead(decoding: row.bytes)).map { (owner: row.key.owner, replica: $0) }
+    /// Returns the heads in rows with their pages, without those that are damaged; nil for one that changes just now.
+    private func heads(_ rows: some Sequence<ByteRow>) async throws -> [Int64: ReplicaHead?] {
+        let read = rows.compactMap { row in (try? ReplicaHead(decoding: row.bytes)).map { (row, $0) } }
+        let paged = read.filter { $1.pagesLookup(0) != nil }
+        let pages = try await store.load(paged.compactMap { row, head in head.pagesLookup(row.key.owner) })
+        var heads = Dictionary(uniqueKeysWithValues: read.map { ($0.number, Optional($1)) })
+        for ((row, head), pages) in zip(paged, pages) {
+            var head = head
+            heads[row.number] = .some((try? head.take(pages: pages)) == true ? head : nil)
         }
-        let paged = heads.indices.filter { heads[$0].replica.pagesLookup(0) != nil }
-        let pages = try await store.load(paged.compactMap { heads[$0].replica.pagesLookup(heads[$0].owner) })
-        var torn: Set<Int> = []
-        for (index, rows) in zip(paged, pages) where (try? heads[index].replica.take(pages: rows)) != true {
-            torn.insert(index)
+        for (row, _) in read {
+            heads[row.number] = heads[row.number]?.map { accounts.withDeferred($0, of: row.key.owner) }
         }
-        return heads.indices.filter { !torn.contains($0) }.map { index in
-            (heads[index].owner, accounts.withDeferred(heads[index].replica, of: heads[index].owner))
-        }
+        return heads
     }
 
     /// Returns the schema versions of the replicas that were seen last, and how many have each, the newest first.

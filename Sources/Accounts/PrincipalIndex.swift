@@ -22,11 +22,14 @@ struct PrincipalIndex: Sendable {
     }
 
     /// Returns a principal and its scopes; nil for all principals.
+    ///
+    /// - Throws: ``StateError/corrupt(_:)`` if one of them is damaged.
     func principals(behind principal: Principal?) async throws -> [Principal]? {
         guard let principal else { return nil }
         let scopes = try await store.rows(.all(.scope, of: principal.owner))
         let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
-        return try await principals(of: owners).values
+        let rows = try await store.load(owners.map { .row(RowKey(.principal, of: $0)) }).joined()
+        return try rows.map { try PrincipalHead($0).principal }
             .filter { $0.belongs(to: principal) || $0 == Principal(damaged: $0.owner) }
             .sorted { $0.rawValue < $1.rawValue }
     }

@@ -178,11 +178,7 @@ struct StateCollector: Sendable {
         let id = ReplicaID(rawValue: row.number)
         do {
             return try await accounts.change(principal, keeps: false) { account in
-                // Nobody can use a damaged head, nor read what it names.
-                if try ReplicaRules.forgetDamaged(id, in: &account) { return true }
-                guard let replica = try account.replica(id), replica.lastSeen < retention.seenBefore else {
-                    return false
-                }
+                if let replica = try account.replica(id), replica.lastSeen >= retention.seenBefore { return false }
                 return try ReplicaRules.forget(id, at: retention.now, in: &account)
             }
         } catch StateError.corrupt {

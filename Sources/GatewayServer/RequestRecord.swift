@@ -68,6 +68,8 @@ struct RequestRecord {
         if let figures = figures ?? failure?.figures { metadata.merge(figures.metadata) { own, _ in own } }
         if let client { metadata["client"] = .string(client) }
         if let trace { add(trace, to: &metadata) }
+        // What is damaged in the state names nothing of the client's.
+        if let failure, let cause, failure.code == "state.corrupt" { metadata["cause"] = .string(cause) }
         let kind = isProbe ? "probe" : isSync ? "sync" : "proxy"
         let outcome = SyncOutcome(
             figures: figures ?? failure?.figures, code: failure?.code ?? "", status: status,

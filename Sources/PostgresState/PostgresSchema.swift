@@ -74,13 +74,18 @@ enum PostgresSchema {
         let counts = try await transaction.query(
             PostgresStatement(
                 """
-                SELECT count(*), count(*) FILTER (WHERE c.relname = 'meta')
+                SELECT count(*), count(*) FILTER (WHERE c.relname = 'meta'),
+                    bool_and(has_schema_privilege(n.oid, 'USAGE'))
                 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
                 """, [.text(options.schema)])
         ).rows.first
         guard let counts, try counts.integer(0) > 0 else { return nil }
         guard try counts.integer(1) > 0 else { throw StateError.notRind(path: location) }
+        // The tables of such a schema seem to be missing.
+        guard try counts.bool(2) else {
+            throw StateError.open(path: location, reason: "the role has no right USAGE on the schema")
+        }
         let row = try await transaction.query(
             """
             SELECT (SELECT value FROM meta WHERE key = 'version'),

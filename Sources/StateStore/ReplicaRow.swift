@@ -46,3 +46,12 @@ package struct ReplicaRow: Hashable, Sendable {
     /// The request types whose deletions the operator has accepted and that were not compared since.
     package var released: [String] { comparisons.filter { $0.value.isReleased(by: acceptedAt) }.keys.sorted() }
 }
+
+extension ReplicaRow {
+    /// Creates the row of a replica whose head is damaged, whose last result says so.
+    package init(damaged row: ByteRow, of principal: Principal) {
+        self.init(
+            id: ReplicaID(rawValue: row.number), principal: principal, isConfirmed: false, firstSeen: 0,
+            lastSeen: Instant(milliseconds: row.rank * 3_600_000), lastResult: Coder.damage.code)
+    }
+}

@@ -21,6 +21,8 @@ package struct StoredPullContext: Hashable, Sendable {
     ///
     /// This hints at a principal that changes with the token (finding 26), and serves a warning in the log only.
     package var belongsToAnotherPrincipal = false
+    /// The replica of the presented cursor if its head is damaged, so that the cursor is unknown.
+    package var damaged: ReplicaID?
     /// The ledger of the row's replica as the presented cursor sees it; nil without a row.
     package var ledger: LedgerOutline?
     /// True if any replica of the principal has a ledger.

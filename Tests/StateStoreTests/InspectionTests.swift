@@ -20,6 +20,53 @@ import Testing
         #expect(damage == [.entry: 1])
     }
 
+    /// Writes bytes that are no head in place of one.
+    private static func damage(_ key: RowKey, in store: Accounts) async throws {
+        let row = try #require(await store.store.load([.row(key)])[0].first)
+        var changes = RowChanges()
+        changes.rows[key] = ByteRow(key: key, version: 99, number: row.number, rank: row.rank, bytes: [1, 2])
+        try await store.commit(changes)
+    }
+
+    @Test(.eachStore) func `a replica whose head is damaged is listed as such, named to its device, and forgotten`()
+        async throws
+    {
+        for number: Int64 in 1...2 { try await store.begin(row(number, replica: number)) }
+        try await Self.damage(RowKey(.replica, of: alice.owner, number: 1), in: store)
+        let other = Accounts(store.store)
+        for list in [
+            try await other.inspection.replicas(of: nil, after: nil, limit: 9),
+            try await other.inspection.replicasByContact(of: alice, after: nil, limit: 9),
+        ] {
+            let results = Dictionary(uniqueKeysWithValues: list.map { ($0.id.rawValue, $0.lastResult) })
+            #expect(results.count == 2 && results[1] == "state.corrupt" && results[2] != "state.corrupt")
+        }
+        let context = try await other.context(1)
+        #expect(context.row == nil && context.damaged?.rawValue == 1)
+        #expect(try await other.context(2).damaged == nil)
+        #expect(try await other.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 1), at: now, in: &$0) })
+        #expect(try await other.inspection.replicas(of: nil, after: nil, limit: 9).map(\.id.rawValue) == [2])
+        #expect(try await !other.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 1), at: now, in: &$0) })
+    }
+
+    @Test(.eachStore) func `a user whose head is damaged is not taken for an unknown one`() async throws {
+        try await store.begin(row(1))
+        try await store.begin(row(2, of: bob, replica: 2))
+        try await Self.damage(RowKey(.principal, of: alice.owner), in: store)
+        let other = Accounts(store.store)
+        let all = try await other.inspection.replicas(of: nil, after: nil, limit: 9)
+        #expect(all.map(\.principal.owner) == [alice.owner, bob.owner])
+        for body in [
+            { _ = try await other.inspection.replicas(of: alice, after: nil, limit: 9) },
+            { _ = try await other.commands.distrust(because: .backend, of: alice, at: now) },
+            { try await other.begin(row(3, replica: 3)) },
+        ] as [() async throws -> Void] {
+            let error = await #expect(throws: StateError.self) { try await body() }
+            #expect(error?.code == "state.corrupt" && error?.description.contains("a11ce") == true)
+        }
+        #expect(try await other.inspection.replicas(of: bob, after: nil, limit: 9).count == 1)
+    }
+
     @Test(.eachStore) func `principals are found by the first digits of their digests`() async throws {
         for (number, digest) in ["0a", "a11ce", "a11cf", "a2", "ff", "fff"].enumerated() {
             let number = Int64(number + 1)

@@ -69,13 +69,22 @@ struct PostgresOutageTests {
         try await withPostgres(options) { try await $0.begin(row(1_000)) }
         let server = try await PostgresServer.shared()
         let role = "reader_\(options.schema)"
-        _ = try await server.query(
-            """
-            CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(options.schema) TO \(role);
-            GRANT SELECT ON ALL TABLES IN SCHEMA \(options.schema) TO \(role)
-            """)
+        _ = try await server.query("CREATE ROLE \(role) LOGIN")
         var reader = options
         reader.connections.conninfo = server.conninfo(user: role)
+        let unopened = try await error {
+            try await PostgresStateStore.openShared(reader, logger: Logger(label: "test")).close()
+        }
+        guard case .open(_, let reason) = unopened else {
+            Issue.record("\(String(describing: unopened))")
+            return
+        }
+        #expect(reason.contains("USAGE"))
+        _ = try await server.query(
+            """
+            GRANT USAGE ON SCHEMA \(options.schema) TO \(role);
+            GRANT SELECT ON ALL TABLES IN SCHEMA \(options.schema) TO \(role)
+            """)
         let store = try await PostgresStateStore.openShared(reader, logger: Logger(label: "test"))
         #expect(try await store.context(1_000).row != nil)
         #expect(try await error { try await store.begin(row(2_000, replica: 2)) } == .readOnly)

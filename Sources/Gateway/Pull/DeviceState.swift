@@ -64,6 +64,11 @@ struct DeviceState {
                 for several?
                 """, metadata: metadata)
         }
+        if let damaged = context.damaged {
+            scope.logger.error(
+                "what the state knows of a device cannot be read: its cursor is unknown",
+                metadata: ["code": "state.corrupt", "replica": "\(damaged)"])
+        }
         row = context.row
         ages = context.row.flatMap { row in
             context.firstSeen.map { SyncFigures.Ages(of: row.cursor, since: $0, at: scope.now) }

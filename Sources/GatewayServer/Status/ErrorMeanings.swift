@@ -220,7 +220,7 @@ enum ErrorMeanings {
         state.not_empty: rind state copy into a state that has rows; it was not changed
         state.copy_differs: rind state copy has found a difference in the end: one of the two was changed \
         meanwhile
-        state.corrupt: the contents are damaged
+        state.corrupt: the contents are damaged; cause says what, or replica which device's part
         state.full: no space; transient
         state.busy: locked by another process for longer than busy_timeout; transient
         state.read_only: no permission to write

@@ -48,6 +48,16 @@ package struct PrincipalHead: Hashable, Sendable {
         lastSeen = now
     }
 
+    /// Reads a head; the error says whose head is damaged, and what helps.
+    package init(_ row: ByteRow) throws(StateError) {
+        do throws(StateError) {
+            try self.init(decoding: row.bytes)
+        } catch {
+            let principal = Principal(damaged: row.key.owner)
+            throw .corrupt("what it knows of principal \(principal) cannot be read; 'rind principals erase' deletes it")
+        }
+    }
+
     /// Returns the number of resets that a session has seen.
     func generation(of session: Session) -> Int { resets + (sessionResets[session.rawValue] ?? 0) }
 }

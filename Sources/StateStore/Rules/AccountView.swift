@@ -63,7 +63,7 @@ package struct AccountView: Sendable {
         }
         for row in rows where row.key.owner == owner || row.key.owner == 0 {
             if row.key.kind == .principal, head == nil {
-                head = Versioned(try PrincipalHead(decoding: row.bytes), version: row.version)
+                head = Versioned(try PrincipalHead(row), version: row.version)
             }
             if row.key == StateEpochs.key {
                 epochs = Versioned(try StateEpochs(decoding: row.bytes), version: row.version)
@@ -104,6 +104,9 @@ package struct AccountView: Sendable {
     static func pages(of id: ReplicaID, _ owner: Int64) -> Lookup {
         .all(.recent, of: owner, prefix: id.rawValue.keyBytes)
     }
+
+    /// Returns true if a replica was loaded, and its head cannot be read.
+    func isDamaged(_ id: ReplicaID) -> Bool { replicas[id].map { $0.value == nil && $0.version != 0 } ?? false }
 
     func version(of key: RowKey) -> Int64 {
         if key.kind == .principal { return head?.version ?? 0 }

@@ -115,14 +115,15 @@ package enum ReplicaRules {
         }
     }
 
-    /// Forgets a replica with its cursors and its ledger; returns false if there is none.
+    /// Forgets a replica with its cursors and its ledger, or what is found of one whose head is damaged; returns false
+    /// if there is none.
     ///
     /// With `keepsChunks` pulls that run may read its chunks for another hour.
     @discardableResult
     package static func forget(
         _ id: ReplicaID, keepsChunks: Bool = true, at now: Instant, in account: inout Account
     ) throws -> Bool {
-        guard let replica = try account.replica(id) else { return false }
+        guard let replica = try account.replica(id) else { return try forgetDamaged(id, in: &account) }
         let older = try account.deleteOlder(replica.olderPages(account.owner))
         for page in replica.pages { account.delete(replica.pageKey(account.owner, page)) }
         for cursor in replica.cursors {
@@ -149,11 +150,10 @@ package enum ReplicaRules {
         return true
     }
 
-    /// Forgets a replica whose head cannot be read, with what is found by its number; returns false if it can, or is
-    /// not there.
-    package static func forgetDamaged(_ id: ReplicaID, in account: inout Account) throws -> Bool {
+    /// Forgets a replica whose head cannot be read, with what is found by its number; returns false if it is not there.
+    private static func forgetDamaged(_ id: ReplicaID, in account: inout Account) throws -> Bool {
         let row = RowKey(.replica, of: account.owner, number: id.rawValue)
-        guard try account.replica(id) == nil, try !account.rows(.row(row)).isEmpty else { return false }
+        guard account.view.isDamaged(id) else { return false }
         for kind in [RowKind.recent, .older, .owed, .trouble] {
             for row in try account.rows(kind, prefix: id.rawValue.keyBytes) { account.delete(row.key) }
         }

@@ -184,6 +184,32 @@ import Testing
         }
     }
 
+    @Test(arguments: ["replica", "principal"])
+    func `what cannot be read of a device or a user is named in the log`(table: String) async throws {
+        try await GatewayStack.withBackend { backend, directory in
+            var device = try await GatewayStack.with(StackOptions(), backend: backend, directory: directory) { stack in
+                try await stack.seed(tasks: 5)
+                return try await stack.quietDevices()[0]
+            }
+            try StateDump.execute("UPDATE \(table) SET data = x'0102'", path: "\(directory)/state.db")
+            try await GatewayStack.with(StackOptions(), backend: backend, directory: directory) { stack in
+                device.http = stack.http
+                guard table == "replica" else {
+                    #expect(try await device.pullLosingAnswer().errorCode == "state.corrupt")
+                    try await eventually { stack.logged("state.corrupt").count == 1 }
+                    let cause = stack.logged("state.corrupt").first?.metadata["cause"]
+                    #expect(cause?.contains("rind principals erase") == true)
+                    return
+                }
+                let (answer, _) = try await device.pull()
+                #expect(try await stack.figures(of: answer)["restart"] == "unknown_cursor")
+                #expect(stack.logged("state.corrupt").map { $0.metadata["replica"]?.count } == [16])
+                try await stack.expectEqual(device)
+                try await device.expectPull([])
+            }
+        }
+    }
+
     /// A directory is read as a whole only when the ledger is compacted.
     @Test(arguments: [true, false])
     func `a device whose directory of chunks is missing goes on with another ledger`(isFirst: Bool) async throws {
