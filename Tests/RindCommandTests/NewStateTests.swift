@@ -1,8 +1,10 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Accounts
 import DemoBackend
 import Foundation
+import StateStore
 import Testing
 
 /// Where a state is looked for, and what is said when there is none.
@@ -103,6 +105,17 @@ import Testing
                     #expect(files == ["rind.ini"])
                 }
             }
+        }
+    }
+
+    @Test func `a gateway does not start where no device could sync`() async throws {
+        try await StateFixture.with { state in
+            var changes = RowChanges()
+            changes.rows[StateEpochs.key] = ByteRow(key: StateEpochs.key, version: 1, bytes: [1, 2])
+            try await state.store.commit(changes)
+            await state.store.close()
+            let result = try await state.run("serve")
+            #expect(result.status == 74 && result.error.contains("state.corrupt"), "\(result.error)")
         }
     }
 }

@@ -40,6 +40,7 @@ import Testing
             let second = try await state.json("replicas", "list", "--limit", "2", "--after", Self.phone)
             #expect(Self.ids(second) == [Self.other])
             #expect(second["next"]?.isNull == true)
+            #expect(Self.ids(try await state.json("replicas", "list", "--after", "8000000000000000")).isEmpty)
             let hers = try await state.json("replicas", "list", "--principal", "A11CE")
             #expect(Self.ids(hers) == [Self.tablet, Self.phone])
             let text = try await state.run("replicas", "list", "--limit", "1")

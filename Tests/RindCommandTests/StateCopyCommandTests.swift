@@ -22,6 +22,8 @@ struct StateCopyCommandTests {
             let busy = try await copy(file, url)
             #expect(busy.status == 75 && busy.error.contains("state.in_use"), "\(busy.error)")
             await state.store.close()
+            let itself = try await copy(file, "sqlite:./rind-state.db")
+            #expect(itself.status == 64 && itself.error.contains("the same file"), "\(itself.error)")
             let there = try await copy(file, url)
             #expect(there.status == 0, "\(there.error)")
             let tables = try JSONValue.parse(there.out)["tables"]
