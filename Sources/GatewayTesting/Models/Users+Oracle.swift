@@ -230,8 +230,9 @@ extension Users {
             let wanted = backend.visible(to: version)
             for key in Set(shown.keys).union(wanted.keys).sorted() where wanted[key] != shown[key] {
                 if !isCompared, backend.untold.contains(key) { continue }
-                // What was pushed is not judged by a comparison of the next minutes, but by the one after it.
-                if !isCompared, isComparing, device.mayGetAgain[key] != nil { continue }
+                // What was pushed is not judged by a comparison of the next minutes, but by the one after it, and what
+                // belongs to it comes with it.
+                if !isCompared, isComparing, isPushed(key, on: device) { continue }
                 if wanted[key] == nil, isExcused(key, device, isCompared: isCompared, isComparing: isComparing) {
                     continue
                 }
@@ -248,6 +249,15 @@ extension Users {
             }
         }
         return nil
+    }
+
+    /// Returns true if a record was pushed of late, or one that it belongs to.
+    private func isPushed(_ key: SimulatedKey, on device: SimulatedDevice) -> Bool {
+        if device.mayGetAgain[key] != nil { return true }
+        guard let table = key.table.parent, let record = backend.rows[key]?.record, !record.parent.isEmpty else {
+            return false
+        }
+        return isPushed(SimulatedKey(table, record.parent), on: device)
     }
 
     private func isExcused(
