@@ -90,7 +90,8 @@ extension Users {
     }
 
     private func perform(_ write: SimulationOp.Write, choice: Int, value: Int) {
-        let projects = backend.members.keys.sorted()
+        // Nothing can be put into a project that is lost for a while.
+        let projects = backend.members.keys.filter { backend.rows[SimulatedKey(.projects, $0)] != nil }.sorted()
         switch write {
         case .newProject: backend.put(fresh(.projects), SimulatedRecord(value: value))
         case .editProject: edit(pick(.projects, choice), value)
