@@ -133,7 +133,7 @@ package final class Accounts: Sendable {
     }
 
     /// Returns a replica with what was deferred of it.
-    package func withDeferred(_ replica: ReplicaHead, of owner: Int64) -> ReplicaHead {
+    func withDeferred(_ replica: ReplicaHead, of owner: Int64) -> ReplicaHead {
         replica.making(deferred.changes(of: owner).changes[replica.id] ?? [])
     }
 

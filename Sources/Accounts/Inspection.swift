@@ -40,27 +40,35 @@ package struct Inspection: Sendable {
     }
 
     private func describe(_ rows: some Sequence<ByteRow>) async throws -> [ReplicaRow] {
+        let rows = Array(rows)
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
-        let heads = try await heads(rows)
-        return rows.compactMap { row in
+        let heads = try await heads(rows, of: names)
+        return zip(rows, heads).map { row, head in
             let principal = names[row.key.owner] ?? Principal(damaged: row.key.owner)
-            guard let head = heads[row.number] else { return ReplicaRow(damaged: row, of: principal) }
-            return head.map { ReplicaRules.describe($0, of: principal, cursorLead: accounts.cursorLead) }
+            guard let head else { return ReplicaRow(damaged: row, of: principal) }
+            return ReplicaRules.describe(head, of: principal, cursorLead: accounts.cursorLead)
         }
     }
 
-    /// Returns the heads in rows with their pages, without those that are damaged; nil for one that changes just now.
-    private func heads(_ rows: some Sequence<ByteRow>) async throws -> [Int64: ReplicaHead?] {
-        let read = rows.compactMap { row in (try? ReplicaHead(decoding: row.bytes)).map { (row, $0) } }
-        let paged = read.filter { $1.pagesLookup(0) != nil }
-        let pages = try await store.load(paged.compactMap { row, head in head.pagesLookup(row.key.owner) })
-        var heads = Dictionary(uniqueKeysWithValues: read.map { ($0.number, Optional($1)) })
-        for ((row, head), pages) in zip(paged, pages) {
-            var head = head
-            heads[row.number] = .some((try? head.take(pages: pages)) == true ? head : nil)
+    /// Returns the heads in rows with their pages; nil for those that are damaged.
+    private func heads(_ rows: [ByteRow], of names: [Int64: Principal]) async throws -> [ReplicaHead?] {
+        var heads = rows.map { try? ReplicaHead(decoding: $0.bytes) }
+        let paged = heads.indices.filter { heads[$0]?.pagesLookup(0) != nil }
+        let pages = try await store.load(paged.compactMap { heads[$0]?.pagesLookup(rows[$0].key.owner) })
+        var torn: Set<Int> = []
+        for (index, rows) in zip(paged, pages) where (try? heads[index]?.take(pages: rows)) != true {
+            torn.insert(index)
         }
-        for (row, _) in read {
-            heads[row.number] = heads[row.number]?.map { accounts.withDeferred($0, of: row.key.owner) }
+        for index in heads.indices {
+            guard torn.contains(index) else {
+                heads[index] = heads[index].map { accounts.withDeferred($0, of: rows[index].key.owner) }
+                continue
+            }
+            // The pages are of another moment than the head, or damaged.
+            guard let principal = names[rows[index].key.owner] else { continue }
+            let id = ReplicaID(rawValue: rows[index].number)
+            let (found, isDamaged) = try await accounts.read(principal) { (try $0.replica(id), try $0.isDamaged(id)) }
+            if found != nil || isDamaged { heads[index] = found }
         }
         return heads
     }
@@ -146,8 +154,8 @@ package struct Inspection: Sendable {
             let tried = rows.prefix { $0.number >= since.milliseconds }
             mark = tried.count < 10_000 ? nil : rows.last.map { Lookup.Mark($0.number, tie: $0.rank) }
             let names = try await index.principals(of: Set(tried.map(\.key.owner)))
-            let met = try tried.compactMap { row in
-                try names[row.key.owner].flatMap { try TroubleRules.trouble(row, of: $0) }
+            let met = tried.compactMap { row in
+                names[row.key.owner].flatMap { TroubleRules.trouble(row, of: $0) }
             }.filter(rule.isMet)
             stuck += met.filter { $0.kind != .firstSync }
             for (principal, first) in Dictionary(grouping: met.filter { $0.kind == .firstSync }, by: \.principal) {

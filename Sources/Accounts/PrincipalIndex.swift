@@ -21,33 +21,43 @@ struct PrincipalIndex: Sendable {
         return rows.reduce(into: [:]) { $0[$1.key.owner] = (try? PrincipalHead(decoding: $1.bytes))?.principal }
     }
 
-    /// Returns a principal and its scopes; nil for all principals.
-    ///
-    /// - Throws: ``StateError/corrupt(_:)`` if one of them is damaged.
+    /// Returns a principal and its scopes, with those that are damaged (``Principal/init(damaged:)``); nil for all
+    /// principals.
     func principals(behind principal: Principal?) async throws -> [Principal]? {
         guard let principal else { return nil }
         let scopes = try await store.rows(.all(.scope, of: principal.owner))
         let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
         let rows = try await store.load(owners.map { .row(RowKey(.principal, of: $0)) }).joined()
-        return try rows.map { try PrincipalHead($0).principal }
+        return rows.map { (try? PrincipalHead($0))?.principal ?? Principal(damaged: $0.key.owner) }
             .filter { $0.belongs(to: principal) || $0 == Principal(damaged: $0.owner) }
             .sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Runs the body for a principal and its scopes, or for all principals.
+    /// Runs the body for a principal and its scopes, or for all principals; throws what is damaged in the end.
     func forEachPrincipal(
         behind principal: Principal?, _ body: (Principal) async throws -> Void
     ) async throws {
+        var damage: StateError?
+        func run(_ principals: [Principal]) async throws {
+            for principal in principals {
+                do {
+                    try await body(principal)
+                } catch StateError.corrupt(let what) {
+                    damage = damage ?? .corrupt(what)
+                }
+            }
+        }
         if let wanted = try await principals(behind: principal) {
-            for principal in wanted { try await body(principal) }
-            return
+            try await run(wanted)
+        } else {
+            var next: Int64? = .min
+            while let first = next {
+                let page = try await page(from: first, limit: 500)
+                try await run(page.principals)
+                next = page.next
+            }
         }
-        var next: Int64? = .min
-        while let first = next {
-            let page = try await page(from: first, limit: 500)
-            for principal in page.principals { try await body(principal) }
-            next = page.next
-        }
+        if let damage { throw damage }
     }
 
     /// Returns principals in the order of their owners, beginning with one.

@@ -45,10 +45,13 @@ struct StateCollector: Sendable {
                 try Task.checkCancellation()
                 do {
                     collected.add(try await collect(principal, retention))
-                } catch let error as StateError where error == .busy || error.code == Coder.damage.code {
-                    // The syncs of a damaged principal say so, and those of a busy one come first.
+                } catch StateError.busy {
+                    // Its syncs come first.
+                } catch StateError.corrupt {
+                    collected.damaged += 1
                 }
             }
+            collected.damaged += page.count - page.principals.count
             left -= page.count
             next = page.next ?? .min
             if page.next == nil { ends += 1 }

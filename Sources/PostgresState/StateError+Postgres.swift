@@ -31,9 +31,11 @@ extension StateError {
         case .server(let state, let text) where state.hasPrefix("XX00"): self = .corrupt(text)
         // The system below the server failed, other than by a full disk.
         case .server(let state, let text) where state.hasPrefix("58"): self = .io(text)
-        // A table or column is missing: something else than a gateway has changed the schema, or the role's rights.
-        case .statement(let state, let text) where ["42P01", "42703", "3F000"].contains(state):
-            self = .corrupt("\(text), or the role has lost its right USAGE on the schema")
+        // A column is missing: something else than a gateway has changed the schema.
+        case .statement("42703", let text): self = .corrupt(text)
+        // So are the tables, or the role has no right to see them, which may come back.
+        case .statement(let state, let text) where ["42P01", "3F000"].contains(state):
+            self = .unreachable("\(text), or its role has lost the right USAGE on the schema")
         // The role lacks a right.
         case .server("42501", _), .statement("42501", _): self = .readOnly
         case .constraint, .statement, .rolledBack, .resultTooLarge, .server: self = .failed(error.description)

@@ -10,18 +10,18 @@ package import SyncModel
 /// than the last leap.
 package struct CollectionTime: Hashable, Sendable, Coded {
     /// The largest tolerated difference between clock and running time of two collections, in milliseconds.
-    package static let tolerance: Int64 = 900_000
+    static let tolerance: Int64 = 900_000
     /// The longest time, in milliseconds, that an earlier process can have run since its last collection.
     package static let period: Int64 = 3_600_000
     /// The share of replicas that may be forgotten for their age in one ``period``: one of this many.
     package static let burialShare = 20
 
     /// The time of the last collection; nil before the first.
-    package var collectedAt: Instant?
+    var collectedAt: Instant?
     /// The time that the clock has shown in excess of the time that has passed, in milliseconds; never negative.
     package var leapt: Int64 = 0
     /// The time at which the last leap was noticed.
-    package var leaptAt: Instant = 0
+    var leaptAt: Instant = 0
     /// A number of the process that ran the last collection.
     package var collector: Int64 = 0
 

@@ -38,6 +38,9 @@ package struct ReplicaRow: Hashable, Sendable {
     /// The time at which the operator last requested a comparison of everything; 0 if never.
     package var resyncAt: Instant = 0
 
+    /// True if nothing of the replica can be read: apart from its number and principal, the row says nothing.
+    package var isDamaged = false
+
     /// The request types whose deletions are held back until the operator accepts them.
     package var blocked: [String] {
         comparisons.filter { $0.value.isBlocked && !$0.value.isReleased(by: acceptedAt) }.keys.sorted()
@@ -51,7 +54,7 @@ extension ReplicaRow {
     /// Creates the row of a replica whose head is damaged, whose last result says so.
     package init(damaged row: ByteRow, of principal: Principal) {
         self.init(
-            id: ReplicaID(rawValue: row.number), principal: principal, isConfirmed: false, firstSeen: 0,
-            lastSeen: Instant(milliseconds: row.rank * 3_600_000), lastResult: Coder.damage.code)
+            id: ReplicaID(rawValue: row.number), principal: principal, isConfirmed: false, firstSeen: 0, lastSeen: 0,
+            lastResult: Coder.damage.code, isDamaged: true)
     }
 }

@@ -35,9 +35,9 @@ package struct Retention: Hashable, Sendable {
     /// The lead of cursors over the clock in milliseconds.
     package var cursorLead: Int64 = 0
     /// Cursors below this one are deleted if a later, confirmed one replaces them.
-    package var supersededCursorsBefore: Int64 { (supersededBefore + cursorLead).milliseconds }
+    var supersededCursorsBefore: Int64 { (supersededBefore + cursorLead).milliseconds }
     /// Undo layers for cursors below this one are deleted.
-    package var undoCursorsBefore: Int64 { undoBefore > 0 ? (undoBefore + cursorLead).milliseconds : 0 }
+    var undoCursorsBefore: Int64 { undoBefore > 0 ? (undoBefore + cursorLead).milliseconds : 0 }
 
     /// Creates a retention; without `supersededBefore` both times are the same, without `undoBefore` all undo layers
     /// are kept.
@@ -75,6 +75,8 @@ package struct Collected: Hashable, Sendable {
     package var notes = 0
     /// The number of push journals.
     package var journals = 0
+    /// The number of principals of which something is damaged, so that nothing of theirs was deleted.
+    package var damaged = 0
     /// The time that the clock has leapt since the previous collection, in milliseconds; negative if it went back.
     package var leapt: Int64 = 0
 

@@ -81,7 +81,7 @@ package struct ReplicaID: RawRepresentable, Hashable, Sendable, CustomStringConv
 
     /// The 16 hexadecimal digits that `rind replicas` shows and accepts.
     package var description: String {
-        let digits = String(rawValue, radix: 16)
+        let digits = String(UInt64(bitPattern: rawValue), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -89,10 +89,13 @@ import Testing
                 try db.execute(
                     sql: "UPDATE entry SET data = x'0102' WHERE kind = ? AND owner = ?",
                     arguments: [RowKind.session.rawValue, alice.owner])
+                try db.execute(
+                    sql: "INSERT INTO entry VALUES (?, ?, x'01', 1, 1, 1, x'0102')",
+                    arguments: [alice.owner, RowKind.journal.rawValue])
             }
             try await withSQLite(path) { store in
                 let collected = try await store.collect(supersededBefore: now)
-                #expect(collected.cursors == 1)
+                #expect(collected.cursors == 1 && collected.damaged == 1)
                 #expect(try await store.context(11, of: bob).row == nil)
             }
         }
@@ -167,7 +170,10 @@ import Testing
             commits.withLockedValue { $0 = .max }
             guard erased == nil else { break }
             interruptions += 1
-            await #expect(throws: Coder.damage) { try await Accounts(bytes).begin(row(3, of: user, replica: 3)) }
+            let error = await #expect(throws: StateError.self) {
+                try await Accounts(bytes).begin(row(3, of: user, replica: 3))
+            }
+            #expect(error?.code == Coder.damage.code)
             let found = try await store.inspection.principals(beginningWith: user.rawValue, limit: 2)
             #expect(found.map(\.owner) == [user.owner])
         }

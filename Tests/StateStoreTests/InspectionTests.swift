@@ -56,8 +56,9 @@ import Testing
         let other = Accounts(store.store)
         let all = try await other.inspection.replicas(of: nil, after: nil, limit: 9)
         #expect(all.map(\.principal.owner) == [alice.owner, bob.owner])
+        let hers = try await other.inspection.replicas(of: alice, after: nil, limit: 9)
+        #expect(hers.map(\.id.rawValue) == [1] && hers.first?.isDamaged == false)
         for body in [
-            { _ = try await other.inspection.replicas(of: alice, after: nil, limit: 9) },
             { _ = try await other.commands.distrust(because: .backend, of: alice, at: now) },
             { try await other.begin(row(3, replica: 3)) },
         ] as [() async throws -> Void] {
@@ -65,6 +66,70 @@ import Testing
             #expect(error?.code == "state.corrupt" && error?.description.contains("a11ce") == true)
         }
         #expect(try await other.inspection.replicas(of: bob, after: nil, limit: 9).count == 1)
+    }
+
+    @Test(.eachStore) func `a damaged scope keeps a command from no other scope of its user`() async throws {
+        for (number, scope) in Self.scopes.enumerated() {
+            try await store.begin(row(Int64(number + 1), of: scope, replica: Int64(number + 1)))
+        }
+        try await Self.damage(RowKey(.principal, of: Self.scopes[0].owner), in: store)
+        let other = Accounts(store.store)
+        await #expect(throws: StateError.self) {
+            _ = try await other.commands.distrust(because: .backend, of: Self.ada, at: now)
+        }
+        #expect(try await other.context(2, of: Self.scopes[1]).distrustedAt > 0)
+        #expect(try await other.inspection.replicas(of: Self.ada, after: nil, limit: 9).count == 2)
+    }
+
+    @Test(.eachStore) func `a damaged line stops nobody, is listed and dropped, and goes with any user`() async throws {
+        let line = QuarantinedLine(reason: .invalidJSON, bytes: [1])
+        func damagedLine() async throws -> RowKey {
+            let key = try #require(try await store.store.rows(.all(.line, limit: 9)).first?.key)
+            try await Self.damage(key, in: store)
+            return key
+        }
+        try await store.begin(row(1), quarantined: [line])
+        _ = try await damagedLine()
+        let listed = try await store.inspection.quarantined(limit: 9)
+        #expect(listed.map(\.line.type) == ["state.corrupt"])
+        #expect(try await store.commands.dropLines(listed.map(\.id)).count == 1)
+        try await store.begin(row(2, replica: 2), quarantined: [line])
+        _ = try await damagedLine()
+        try await store.begin(row(3, replica: 3), quarantined: [line])
+        #expect(try await store.inspection.quarantined(limit: 9).map(\.principal) == [alice])
+        _ = try await damagedLine()
+        #expect(try await store.commands.erase(bob)["quarantine"] == 1)
+    }
+
+    @Test(.eachStore, arguments: RowKind.allCases.filter { $0.isCoded })
+    func `a user of whom anything is damaged is erased`(kind: RowKind) async throws {
+        let limits = StateLimits.with { $0.headBytes = 1 }
+        let store = Accounts(store.store, limits: limits)
+        try await store.begin(row(1), [1: 1])
+        for value: Int64 in 2...40 { try await store.proceed(row(value, parent: value - 1), [1: UInt8(value)]) }
+        try await Self.fill(alice, number: 50)
+        for number: Int64 in 0..<2 {
+            let key = RowKey(kind, of: alice.owner, number: 900 + number)
+            guard try await store.store.load([.row(key)])[0].isEmpty else { continue }
+            var changes = RowChanges()
+            changes.rows[key] = ByteRow(key: key, version: 99, number: 900 + number, bytes: [1, 2])
+            if ![.line, .staged, .replica, .principal, .pushBody].contains(kind) { try await store.commit(changes) }
+        }
+        func rows(_ kind: RowKind, in store: Accounts) async throws -> [ByteRow] {
+            let lookup: Lookup =
+                switch kind {
+                case .principal: .row(RowKey(kind, of: alice.owner))
+                case .cursor: .numbered(kind, of: alice.owner, after: .min, limit: 9, descending: false)
+                default: .all(kind, of: alice.owner)
+                }
+            return try await store.store.load([lookup])[0]
+        }
+        for row in try await rows(kind, in: store) { try await Self.damage(row.key, in: store) }
+        let other = Accounts(store.store, limits: limits)
+        _ = try await other.commands.erase(alice)
+        for kind in RowKind.allCases where kind != .chunk && kind != .staged {
+            #expect(try await rows(kind, in: other).isEmpty, "\(kind)")
+        }
     }
 
     @Test(.eachStore) func `principals are found by the first digits of their digests`() async throws {

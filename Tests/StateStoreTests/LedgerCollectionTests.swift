@@ -115,6 +115,9 @@ import Testing
         try await store.confirm(400)
         try await store.compact(store.outline(400), [400], finished: 400)
         #expect(try await left(undoBefore: now) == [5, 6])
+        // A device that has been failing for long still has to hear of it.
+        #expect(try await left(seenBefore: 5_500) == [5, 6])
+        try await store.change(alice) { _ = try ReplicaRules.forget(ReplicaID(rawValue: 1), at: now, in: &$0) }
         #expect(try await left(seenBefore: 5_500) == [6])
     }
 

@@ -88,6 +88,12 @@ struct PostgresOutageTests {
         let store = try await PostgresStateStore.openShared(reader, logger: Logger(label: "test"))
         #expect(try await store.context(1_000).row != nil)
         #expect(try await error { try await store.begin(row(2_000, replica: 2)) } == .readOnly)
+        // What is taken away may come back.
+        _ = try await server.query("REVOKE USAGE ON SCHEMA \(options.schema) FROM \(role)")
+        let revoked = try await error { _ = try await store.context(1_000) }
+        #expect(revoked?.isTransient == true && revoked?.description.contains("USAGE") == true)
+        _ = try await server.query("GRANT USAGE ON SCHEMA \(options.schema) TO \(role)")
+        #expect(try await store.context(1_000).row != nil)
         await store.close()
         _ = try await server.query("DROP OWNED BY \(role); DROP ROLE \(role)")
     }

@@ -152,7 +152,14 @@ import Testing
             try await withSQLite(path, options: options) { store in
                 #expect(try await store.context(9).row == nil)
                 #expect(try await store.context(1, of: bob).row != nil)
+                let listed = try await store.inspection.replicas(of: nil, after: nil, limit: 9)
+                #expect(listed.map(\.isDamaged) == [true, false])
                 try await store.collect()
+                try await store.change(listed[0].principal) { account in
+                    let isForgotten = try ReplicaRules.forget(listed[0].id, at: now, in: &account)
+                    #expect(isForgotten)
+                }
+                #expect(try await store.inspection.replicas(of: nil, after: nil, limit: 9).count == 1)
             }
         }
     }

@@ -220,15 +220,16 @@ enum ErrorMeanings {
         state.not_empty: rind state copy into a state that has rows; it was not changed
         state.copy_differs: rind state copy has found a difference in the end: one of the two was changed \
         meanwhile
-        state.corrupt: the contents are damaged; cause says what, or replica which device's part
+        state.corrupt: the contents are damaged: all, or those of the principal or replica in the line; cause says \
+        what is known of it
         state.full: no space; transient
         state.busy: locked by another process for longer than busy_timeout; transient
         state.read_only: no permission to write
         state.replaced: the file was removed, moved or replaced while the gateway ran
         state.io: the disk failed; transient
         state.slow: the state did not answer in time: from /readyz, and with PostgreSQL from any sync; transient
-        state.unreachable: the database cannot be reached, refuses the gateway, or is stopping or starting; \
-        transient
+        state.unreachable: the database cannot be reached, refuses the gateway, is stopping or starting, or shows \
+        no tables; transient
         state.connections: the database has no connection to spare, or too many calls wait for one; transient
         state.standby: the database takes no writes; transient
         state.outcome_unknown: the connection ended during a COMMIT, so the change was made or not; transient

@@ -152,8 +152,6 @@ extension SimulatedBackend {
         if ids.makes(key.table), rows[key] == nil {
             guard let clientID else { return }
             ids.make(for: key, clientID: clientID)
-            // Of a task that is made again nobody hears that it was deleted under its old id (docs/IDS.md).
-            if key.table == .tasks { untold.formUnion(lostComments[key.id] ?? []) }
         }
         var record = local.record
         if !local.isMarkChanged { record.mark = rows[key]?.record.mark ?? record.mark }
@@ -170,6 +168,8 @@ extension SimulatedBackend {
             untold.insert(key)
             return
         }
+        // Of a task that is made again nobody hears that it was deleted under its old id (docs/IDS.md).
+        if key.table == .tasks, ids.makes(.tasks), rows[key] == nil { untold.formUnion(lostComments[key.id] ?? []) }
         // Only the backend's own users put folders elsewhere.
         if key.table == .folders, let row = rows[key] { record.parent = row.record.parent }
         put(key, record)
@@ -221,6 +221,7 @@ extension SimulatedBackend {
             restore(rows)
             return
         }
+        wasEmpty = true
         vanished = rows.filter { !unanswered.contains($0.key) }
         rows = [:]
         demandReset()

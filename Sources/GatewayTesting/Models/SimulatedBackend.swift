@@ -65,6 +65,8 @@ package struct SimulatedBackend {
     var namesRetired = true
     /// The rows that a backend restored from an empty dump has lost for a while.
     var vanished: [SimulatedKey: Row]?
+    /// True if it has ever been restored from an empty dump.
+    var wasEmpty = false
     /// Records with ids of the backend's whose creation was never answered.
     ///
     /// If they come back after Rind has looked for them in vain, there are two of them (docs/IDS.md).

@@ -55,6 +55,8 @@ package struct SimulatedDevice {
     /// Records that the device may receive once more without a change: those that a device has pushed since it last got
     /// them, and those whose hash the gateway cannot rely on.
     var mayGetAgain: [SimulatedKey: Int] = [:]
+    /// Records that a device has pushed and that have not come since: the gateway knows no content of theirs.
+    var unheard: Set<SimulatedKey> = []
     var expected: [SimulatedKey: Int] = [:]
     /// Records that came with a value in a column that the app did not have.
     private(set) var passedOver: Set<SimulatedKey> = []
@@ -127,7 +129,7 @@ package struct SimulatedDevice {
         clone.cursor = cursor
         clone.cursorBefore = cursorBefore
         (clone.records, clone.bases, clone.names) = (records, bases, names)
-        clone.mayGetAgain = mayGetAgain
+        (clone.mayGetAgain, clone.unheard) = (mayGetAgain, unheard)
         clone.orphans = orphans
         clone.unechoed = unechoed
         clone.passedOver = passedOver
@@ -252,6 +254,7 @@ extension SimulatedDevice {
     private mutating func upsert(_ key: SimulatedKey, _ record: SimulatedRecord, revives: Bool) {
         if key.table == .notes, version < 2 { return }
         unechoed.remove(key)
+        unheard.remove(key)
         bases[key] = record
         if version < 2, record.mark != 0 { passedOver.insert(key) }
         let record = record.projected(to: version)

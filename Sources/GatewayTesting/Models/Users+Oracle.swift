@@ -143,6 +143,7 @@ extension Users {
     func expectEchoes(of keys: some Sequence<SimulatedKey>, isAnswered: Bool) {
         for index in devices.indices {
             for key in keys { devices[index].mayGetAgain[key, default: 0] += isAnswered ? 2 : 4 }
+            devices[index].unheard.formUnion(keys)
         }
     }
 
@@ -232,7 +233,7 @@ extension Users {
                 if !isCompared, backend.untold.contains(key) { continue }
                 // What was pushed is not judged by a comparison of the next minutes, but by the one after it, and what
                 // belongs to it comes with it.
-                if !isCompared, isComparing, isPushed(key, on: device) { continue }
+                if !isCompared, isComparing, isUnjudged(key, on: device) { continue }
                 if wanted[key] == nil, isExcused(key, device, isCompared: isCompared, isComparing: isComparing) {
                     continue
                 }
@@ -251,13 +252,13 @@ extension Users {
         return nil
     }
 
-    /// Returns true if a record was pushed of late, or one that it belongs to.
-    private func isPushed(_ key: SimulatedKey, on device: SimulatedDevice) -> Bool {
+    /// Returns true if a record was pushed of late, or is missing because one was that it belongs to.
+    private func isUnjudged(_ key: SimulatedKey, on device: SimulatedDevice) -> Bool {
         if device.mayGetAgain[key] != nil { return true }
-        guard let table = key.table.parent, let record = backend.rows[key]?.record, !record.parent.isEmpty else {
-            return false
-        }
-        return isPushed(SimulatedKey(table, record.parent), on: device)
+        guard device.records[key] == nil, let table = key.table.parent, let parent = backend.rows[key]?.record.parent
+        else { return false }
+        let above = SimulatedKey(table, parent)
+        return !parent.isEmpty && device.records[above] == nil && isUnjudged(above, on: device)
     }
 
     private func isExcused(

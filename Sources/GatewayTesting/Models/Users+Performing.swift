@@ -90,13 +90,14 @@ extension Users {
     }
 
     private func perform(_ write: SimulationOp.Write, choice: Int, value: Int) {
+        let members = backend.members.keys.sorted()
         // Nothing can be put into a project that is lost for a while.
-        let projects = backend.members.keys.filter { backend.rows[SimulatedKey(.projects, $0)] != nil }.sorted()
+        let projects = members.filter { backend.rows[SimulatedKey(.projects, $0)] != nil }
         switch write {
         case .newProject: backend.put(fresh(.projects), SimulatedRecord(value: value))
         case .editProject: edit(pick(.projects, choice), value)
-        case .deleteProject: if projects.count > 1, let key = pick(.projects, choice) { backend.remove(key) }
-        case .revoke: if !projects.isEmpty { backend.revoke(projects[choice % projects.count]) }
+        case .deleteProject: if members.count > 1, let key = pick(.projects, choice) { backend.remove(key) }
+        case .revoke: if !members.isEmpty { backend.revoke(members[choice % members.count]) }
         case .grant: if let key = pick(.projects, choice) { backend.grant(key.id) }
         case .newTask:
             guard !projects.isEmpty else { return }

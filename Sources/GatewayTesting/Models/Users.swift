@@ -71,6 +71,8 @@ package final class Users {
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return
         }
+        // What a push has deleted is not brought back in the next minutes, though a restored backend has it again.
+        if backend.wasEmpty, unmade.contains(key) { return }
         complain(
             "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
         )

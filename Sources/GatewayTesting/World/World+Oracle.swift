@@ -27,6 +27,11 @@ extension World {
         note("--- quiet")
         if let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
         users.showVersions()
+        if setup.pushTime == .before {
+            // The push of the sync in which a copy becomes a device of its own names the cursor of the other.
+            if let complaint = try await quiet(rounds: 1, pause: 1_000) { return complaint }
+            users.showVersions()
+        }
         if let complaint = try await quiet(rounds: 4, pause: 1_000) { return complaint }
         if let difference = try await difference() { return difference }
         guard setup.hasLedger else { return complaints.first }

@@ -50,14 +50,13 @@ extension World {
         count("push \(outcome)")
         users.pushed.formUnion(pending.map(\.key))
         users.unmade.formUnion(pending.filter { $0.value.status == .deleted }.map(\.key))
-        let unechoed = pending.map(\.key).filter { device.mayGetAgain[$0, default: 0] > 0 }
         users.expectEchoes(of: users.touched(by: pending, on: index), isAnswered: outcome == .answered)
         syncCount += 1
         let sync = WorldSync(
             number: syncCount, device: index, presented: stated, began: users.backend.counter, outcome: outcome,
             doubtful: pending.last?.key,
             bases: device.bases.filter { device.pending[$0.key] != nil },
-            olderBases: stated == device.cursor ? [:] : device.basesBefore, unechoed: Set(unechoed))
+            olderBases: stated == device.cursor ? [:] : device.basesBefore, unheard: device.unheard)
         begin(sync, isPull: false, pushed: pending.map { ($0.key, $0.value) }) { gateway, caller in
             sync.note(rejected: Self.rejected(in: try await gateway.push(push, caller: caller).body))
         }

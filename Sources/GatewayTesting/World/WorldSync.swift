@@ -41,6 +41,7 @@ package final class WorldSync: Sendable {
         var result: Result<Void, any Error>?
         var looks: [Int] = []
         var overtaken: Set<SimulatedKey> = []
+        var changed: Set<SimulatedKey> = []
         var streamedAnyway: Set<SimulatedKey> = []
         var stop = Stop.nowhere
         var reached: [WorldMoment] = []
@@ -68,15 +69,15 @@ package final class WorldSync: Sendable {
     let bases: [SimulatedKey: SimulatedRecord]
     /// The same at an older cursor, if the push carries one: a record that has come back to this version is no conflict.
     let olderBases: [SimulatedKey: SimulatedRecord]
-    /// The records that it pushes again, and whose echo has not come: the gateway knows no content of theirs.
-    let unechoed: Set<SimulatedKey>
+    /// The records that were pushed before and have not come since: the gateway knows no content of theirs.
+    let unheard: Set<SimulatedKey>
     private let state = NIOLockedValueBox(State())
 
     init(
         number: Int, device: Int, presented: Cursor?, began: Int, outcome: WorldPushOutcome = .answered,
         doubtful: SimulatedKey? = nil, bases: [SimulatedKey: SimulatedRecord] = [:],
         olderBases: [SimulatedKey: SimulatedRecord] = [:],
-        unechoed: Set<SimulatedKey> = []
+        unheard: Set<SimulatedKey> = []
     ) {
         self.number = number
         self.device = device
@@ -86,7 +87,7 @@ package final class WorldSync: Sendable {
         self.doubtful = doubtful
         self.bases = bases
         self.olderBases = olderBases
-        self.unechoed = unechoed
+        self.unheard = unheard
     }
 
     /// True if the device no longer waits for its answer.
@@ -102,14 +103,15 @@ package final class WorldSync: Sendable {
     func noteSeen(_ key: SimulatedKey, isChange: Bool) {
         state.withLockedValue { state in
             state.overtaken.remove(key)
-            if isChange { state.streamedAnyway.remove(key) } else { state.streamedAnyway.insert(key) }
+            if isChange { state.changed.insert(key) } else { state.streamedAnyway.insert(key) }
         }
     }
 
     /// Returns true if nothing tells whether a record has changed: its type had no checkpoint, so that its line came in
     /// any case, and what the device has is unknown.
     func isUndecided(_ key: SimulatedKey) -> Bool {
-        unechoed.contains(key) && state.withLockedValue { $0.streamedAnyway.contains(key) }
+        unheard.contains(key)
+            && state.withLockedValue { $0.streamedAnyway.contains(key) && !$0.changed.contains(key) }
     }
 
     /// Forgets all looks but the first, since the lines of a failed comparison are dropped.

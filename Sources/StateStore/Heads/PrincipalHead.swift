@@ -10,7 +10,7 @@ package struct PrincipalHead: Hashable, Sendable {
     /// The time at which it last got a cursor, to about a day.
     package var lastSeen: Instant
     /// The greatest cursor whose row is gone: no number up to it is handed out again.
-    package var newestGone: Cursor?
+    var newestGone: Cursor?
     /// The time up to which its cursors are distrusted.
     package var distrustedAt: Instant = 0
     /// The number of push notes so far.
@@ -22,7 +22,7 @@ package struct PrincipalHead: Hashable, Sendable {
     /// The number of resets that all its sessions have seen.
     package var resets = 0
     /// The numbers of resets that single sessions have seen, by their digests.
-    package var sessionResets: [String: Int] = [:]
+    var sessionResets: [String: Int] = [:]
     /// The receipts whose bodies are rows, oldest first.
     var receipts: [ReceiptHead] = []
     /// The replicas that have never come back.
@@ -50,12 +50,14 @@ package struct PrincipalHead: Hashable, Sendable {
 
     /// Reads a head; the error says whose head is damaged, and what helps.
     package init(_ row: ByteRow) throws(StateError) {
-        do throws(StateError) {
-            try self.init(decoding: row.bytes)
-        } catch {
-            let principal = Principal(damaged: row.key.owner)
-            throw .corrupt("what it knows of principal \(principal) cannot be read; 'rind principals erase' deletes it")
-        }
+        guard let head = try? Self(decoding: row.bytes) else { throw Self.damage(of: row.key.owner) }
+        self = head
+    }
+
+    /// Returns the error for a head that cannot be read.
+    static func damage(of owner: Int64) -> StateError {
+        let principal = Principal(damaged: owner)
+        return .corrupt("what it knows of principal \(principal) cannot be read; 'rind principals erase' deletes it")
     }
 
     /// Returns the number of resets that a session has seen.

@@ -183,12 +183,13 @@ extension Account {
         return replica
     }
 
-    /// Deletes pages of older cursors, and the rows of these cursors; returns the cursors.
+    /// Deletes pages of older cursors, and the rows of these cursors; returns the cursors, without those of a damaged
+    /// page.
     mutating func deleteOlder(_ pages: Lookup) throws -> [StoredCursor] {
         var cursors: [StoredCursor] = []
         for row in try rows(pages) where changes.rows[row.key] != .some(nil) {
             delete(row.key)
-            cursors += try CursorPage(decoding: row.bytes).cursors
+            cursors += (try? CursorPage(decoding: row.bytes).cursors) ?? []
         }
         for cursor in cursors { delete(RowKey(.cursor, of: owner, number: cursor.cursor.rawValue)) }
         return cursors

@@ -5,7 +5,7 @@ package import SyncModel
 
 /// Keeps bytes under keys, and knows nothing of what they mean.
 ///
-/// If a method throws ``StateError``, nothing has changed, except perhaps with ``StateError/outcomeUnknown``. Reads
+/// If a method throws ``StateError``, nothing has changed, except perhaps with ``StateError/outcomeUnknown``. Some reads
 /// throw `CancellationError` if the task is cancelled; writes are finished.
 package protocol ByteStore: Sendable {
     /// Reads rows, all as of one moment.

@@ -41,7 +41,7 @@ package struct Account {
     /// Asks for rows; all that are missing are named at once.
     mutating func need(_ lookups: [Lookup]) throws {
         let missing = lookups.filter { !view.knows($0) }
-        guard missing.isEmpty else { throw Missing(lookups: missing) }
+        if !missing.isEmpty { throw Missing(lookups: missing) }
     }
 
     /// Returns the rows of a lookup, as they were before the rule began.
@@ -56,7 +56,7 @@ package struct Account {
         guard let head = view.head else { throw Missing(lookups: [.row(key)]) }
         read.insert(key)
         guard let value = head.value, value.principal == principal else {
-            if head.value?.principal == Principal(damaged: owner) { throw Coder.damage }
+            if head.value?.principal == Principal(damaged: owner) { throw PrincipalHead.damage(of: owner) }
             if head.value != nil { throw StateError.failed("two principals have the same number") }
             return nil
         }
@@ -67,17 +67,14 @@ package struct Account {
     mutating func withHead<T>(at now: Instant, _ body: (inout PrincipalHead) throws -> T) throws -> T {
         var head = try head() ?? makeHead(at: now)
         let result = try body(&head)
-        if head != view.head?.value {
-            view.head?.value = head
-            changesHead = true
-        }
+        if head != view.head?.value { changesHead = true }
+        view.head?.value = head
         return result
     }
 
     /// Changes the head if the state knows the principal.
-    package mutating func withKnownHead(_ body: (inout PrincipalHead) throws -> Void) throws {
-        guard let head = try head() else { return }
-        try withHead(at: head.lastSeen, body)
+    mutating func withKnownHead(_ body: (inout PrincipalHead) throws -> Void) throws {
+        if let head = try head() { try withHead(at: head.lastSeen, body) }
     }
 
     private mutating func makeHead(at now: Instant) -> PrincipalHead {
@@ -166,13 +163,18 @@ package struct Account {
 
     /// Writes a replica, which may be new.
     mutating func put(_ replica: ReplicaHead) throws {
-        guard try self.replica(replica.id) != replica else { return }
+        if try self.replica(replica.id) == replica { return }
         view.replicas[replica.id]?.value = replica
         changedReplicas.insert(replica.id)
     }
 
+    /// Returns true if a replica is there, and its head cannot be read.
+    package mutating func isDamaged(_ id: ReplicaID) throws -> Bool {
+        try replica(id) == nil && view.replicas[id]?.version != 0 && !changedReplicas.contains(id)
+    }
+
     mutating func removeHead(of id: ReplicaID) throws {
-        guard try replica(id) != nil else { return }
+        guard try replica(id) != nil || isDamaged(id) else { return }
         view.replicas[id]?.value = nil
         changedReplicas.insert(id)
     }
@@ -180,11 +182,12 @@ package struct Account {
 
 extension Account {
     /// Returns the value of a row, as the rule has left it; nil if there is no row.
-    mutating func value<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: ByteRow, value: V)? {
-        let row: ByteRow?
-        if let changed = changes.rows[key] { row = changed } else { row = try rows(.row(key)).first }
-        return try row.map { ($0, try V(decoding: $0.bytes)) }
+    mutating func value<V: Coded>(_ key: RowKey, as _: V.Type = V.self) throws -> (row: ByteRow, value: V)? {
+        try row(key).map { ($0, try V(decoding: $0.bytes)) }
     }
+
+    /// Returns a row, as the rule has left it; nil if there is none.
+    mutating func row(_ key: RowKey) throws -> ByteRow? { try changes.rows[key] ?? rows(.row(key)).first }
 
     /// Returns the rows of a kind whose keys begin with a prefix, as the rule has left them.
     mutating func rows(_ kind: RowKind, prefix: [UInt8] = []) throws -> [ByteRow] {
@@ -199,8 +202,8 @@ extension Account {
     mutating func put(
         _ value: some Coded, at key: RowKey, version: Int64 = 0, number: Int64 = 0, rank: Int64 = 0
     ) throws {
-        changes.rows[key] = ByteRow(
-            key: key, version: version, number: number, rank: rank, bytes: try value.encoded())
+        let bytes = try value.encoded()
+        changes.rows[key] = ByteRow(key: key, version: version, number: number, rank: rank, bytes: bytes)
     }
 
     mutating func delete(_ key: RowKey) { changes.rows[key] = .some(nil) }

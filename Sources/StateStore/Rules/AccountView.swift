@@ -105,9 +105,6 @@ package struct AccountView: Sendable {
         .all(.recent, of: owner, prefix: id.rawValue.keyBytes)
     }
 
-    /// Returns true if a replica was loaded, and its head cannot be read.
-    func isDamaged(_ id: ReplicaID) -> Bool { replicas[id].map { $0.value == nil && $0.version != 0 } ?? false }
-
     func version(of key: RowKey) -> Int64 {
         if key.kind == .principal { return head?.version ?? 0 }
         if key == StateEpochs.key { return epochs?.version ?? 0 }

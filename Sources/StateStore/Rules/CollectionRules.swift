@@ -201,12 +201,19 @@ package enum CollectionRules {
 
     /// Deletes up to so many rows of a kind, with what only they name; returns their number.
     private static func delete(_ kind: RowKind, limit: Int, in account: inout Account) throws -> Int {
-        let rows = try account.rows(.rows(kind, of: account.owner, prefix: [], after: nil, limit: limit))
+        let owner = account.owner
+        // Cursors have no other keys than their numbers.
+        let lookup: Lookup =
+            kind == .cursor
+            ? .numbered(kind, of: owner, after: .min, limit: limit, descending: false)
+            : .rows(kind, of: owner, prefix: [], after: nil, limit: limit)
+        let rows = try account.rows(lookup)
         for row in rows {
             account.delete(row.key)
             // Their bodies are too large to be read only to be deleted.
             if kind == .push { account.delete(RowKey(.pushBody, of: account.owner, number: row.number)) }
-            if kind == .loose { account.changes.freedChunks += try [Int64](decoding: row.bytes) }
+            if kind == .loose { account.changes.freedChunks += (try? [Int64](decoding: row.bytes)) ?? [] }
+            if kind == .cursor { account.raise(.newestCursor, to: row.number) }
         }
         return rows.count
     }
@@ -224,6 +231,6 @@ extension RowKind {
     /// The kinds of rows that belong to a principal, apart from the heads and what only they name.
     static let owned: [RowKind] = [
         .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .refusal, .owed,
-        .trouble, .recent, .session, .move, .loose,
+        .trouble, .recent, .session, .move, .loose, .cursor,
     ]
 }

@@ -150,7 +150,7 @@ package enum CommitRule {
         try account.need((old + young).map { .row(RowKey(.replica, of: account.owner, number: $0.rawValue)) })
         for id in old + young {
             try ReplicaRules.forget(id, keepsChunks: false, at: now, in: &account)
-            // Also one with a damaged head, which is not forgotten.
+            // Also one that is not there.
             try account.withKnownHead { $0.newcomers.remove(id) }
         }
         return young

@@ -34,7 +34,9 @@ package enum ContextRule {
         guard head != nil, let row, let replica = try account.replica(ReplicaID(rawValue: row.rank), at: presented),
             let cursor = replica[presented]
         else {
-            context.damaged = row.map { ReplicaID(rawValue: $0.rank) }.flatMap { account.view.isDamaged($0) ? $0 : nil }
+            if head != nil, let named = row.map({ ReplicaID(rawValue: $0.rank) }), try account.isDamaged(named) {
+                context.damaged = named
+            }
             context.belongsToAnotherPrincipal =
                 try account.rows(.named(.cursor, presented.rawValue)).contains { $0.key.owner != account.owner }
             return context

@@ -31,7 +31,7 @@ package enum LineRules {
             let old = known[key] ?? nil
             var stored = QuarantineEntry(
                 id: 0, line: line, principal: account.principal, count: 0,
-                firstSeen: try old.map { try QuarantineEntry(decoding: $0.bytes).firstSeen } ?? now, lastSeen: now)
+                firstSeen: old.flatMap { try? QuarantineEntry(decoding: $0.bytes).firstSeen } ?? now, lastSeen: now)
             stored.line.type = line.type.map { remark($0) }
             stored.line.namespace = line.namespace.map { remark($0) }
             stored.line.table = line.table.map { remark($0) }
@@ -53,10 +53,18 @@ package enum LineRules {
     package static func prefix(_ reason: QuarantinedLine.Reason) -> [UInt8] { Array(reason.rawValue.utf8) + [0] }
 
     /// Returns an entry; nil for a reason that only a newer gateway knows.
-    package static func entry(_ row: ByteRow) throws -> QuarantineEntry? {
+    ///
+    /// One that cannot be read has no principal, and its type says so: it can be dropped.
+    package static func entry(_ row: ByteRow) -> QuarantineEntry? {
         let name = String(decoding: row.key.key.prefix { $0 != 0 }, as: UTF8.self)
         guard let reason = QuarantinedLine.Reason(rawValue: name) else { return nil }
-        var entry = try QuarantineEntry(decoding: row.bytes)
+        var entry: QuarantineEntry
+        do {
+            entry = try QuarantineEntry(decoding: row.bytes)
+        } catch {
+            entry = QuarantineEntry()
+            entry.line.type = error.code
+        }
         (entry.id, entry.line.reason, entry.count) = (row.number, reason, Int(row.version))
         return entry
     }

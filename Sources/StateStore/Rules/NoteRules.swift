@@ -125,19 +125,19 @@ package enum NoteRules {
         try account.withKnownHead { $0.notes -= rows.count }
     }
 
-    /// Deletes the notes of a principal that stayed away, and those that all cursors with an exact ledger and every tip
-    /// have seen; returns their number.
+    /// Deletes old notes that all cursors with an exact ledger and every tip have seen; returns their number.
+    ///
+    /// One that a cursor has not seen stays, however old it is: its device may have failed to pull for as long.
     static func collect(
         seenBy noted: Int64?, _ retention: Retention, in account: inout Account
     ) throws -> Int {
         guard let head = try account.head(), head.notes > 0 else { return 0 }
         let seen = noted ?? .max
         // Notes grow old in the order of their sequences.
-        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: .max, descending: false))
-        let gone = try rows.prefix { row in
-            let note = try Note(decoding: row.bytes)
-            return note.madeAt < retention.seenBefore || (row.number <= seen && note.madeAt < retention.undoBefore)
-        }.prefix(10 * account.setting.limits.collectBatch)
+        let limit = 10 * account.setting.limits.collectBatch
+        let rows = try account.rows(.numbered(.note, of: account.owner, after: .min, limit: limit, descending: false))
+        let before = max(retention.seenBefore, retention.undoBefore)
+        let gone = try rows.prefix { try $0.number <= seen && Note(decoding: $0.bytes).madeAt < before }
         try delete(Array(gone), in: &account)
         return gone.count
     }

@@ -108,8 +108,7 @@ package enum ReplicaRules {
             head.lastSeen = min(head.lastSeen, now)
         }
         for row in try account.rows(.session) {
-            var session = try StoredSession(decoding: row.bytes)
-            guard session.lastSeen > now else { continue }
+            guard var session = try? StoredSession(decoding: row.bytes), session.lastSeen > now else { continue }
             session.lastSeen = now
             try account.put(session, at: row.key)
         }
@@ -152,12 +151,11 @@ package enum ReplicaRules {
 
     /// Forgets a replica whose head cannot be read, with what is found by its number; returns false if it is not there.
     private static func forgetDamaged(_ id: ReplicaID, in account: inout Account) throws -> Bool {
-        let row = RowKey(.replica, of: account.owner, number: id.rawValue)
-        guard account.view.isDamaged(id) else { return false }
+        guard try account.isDamaged(id) else { return false }
         for kind in [RowKind.recent, .older, .owed, .trouble] {
             for row in try account.rows(kind, prefix: id.rawValue.keyBytes) { account.delete(row.key) }
         }
-        account.delete(row)
+        try account.removeHead(of: id)
         account.increment(.replicas, by: -1)
         try account.withKnownHead { head in
             head.replicas -= 1

@@ -35,7 +35,7 @@ package enum SessionRules {
         try position.vector.map { try $0.check(account.setting.limits) }
         try account.withHead(at: now) { _ in }
         var move = try lastMove(in: &account)
-        // A move always gets a new number: whatever others note at the same moment, they note it under an old one.
+        // A move always gets a new number: what others have begun to note before, they note under an old one.
         if position == .unknown || move == nil {
             let next = LastMove(
                 number: account.nextNumber(at: now), epoch: account.setting.epoch, resets: try account.epochs().resets)
@@ -152,7 +152,8 @@ package enum SessionRules {
     ) throws -> Int {
         let named = Set(sessions.compactMap { try? sessionKey($0, account.owner) })
         let gone = try account.rows(.session).filter { row in
-            try StoredSession(decoding: row.bytes).lastSeen < before && !named.contains(row.key)
+            let lastSeen = (try? StoredSession(decoding: row.bytes))?.lastSeen ?? 0
+            return lastSeen < before && !named.contains(row.key)
         }
         for row in gone { account.delete(row.key) }
         return gone.count

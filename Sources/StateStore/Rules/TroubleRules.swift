@@ -13,12 +13,12 @@ package enum TroubleRules {
         RowKey(.trouble, of: owner, replica.rawValue.keyBytes + Array(kind.utf8))
     }
 
-    /// Returns the trouble that a row is about; nil for a kind that only a newer gateway knows.
-    package static func trouble(_ row: ByteRow, of principal: Principal) throws -> DeviceTrouble? {
-        guard let kind = DeviceTrouble.Kind(rawValue: String(decoding: row.key.key.dropFirst(8), as: UTF8.self)) else {
-            return nil
-        }
-        var trouble = try DeviceTrouble(decoding: row.bytes)
+    /// Returns the trouble that a row is about; nil for a kind that only a newer gateway knows, and if it cannot be read:
+    /// the next one takes its place.
+    package static func trouble(_ row: ByteRow, of principal: Principal) -> DeviceTrouble? {
+        let name = String(decoding: row.key.key.dropFirst(8), as: UTF8.self)
+        guard let kind = DeviceTrouble.Kind(rawValue: name), var trouble = try? DeviceTrouble(decoding: row.bytes)
+        else { return nil }
         (trouble.replica, trouble.principal) = (ReplicaID(rawValue: Int64(keyBytes: row.key.key)), principal)
         trouble.kind = kind
         return trouble
@@ -35,8 +35,7 @@ package enum TroubleRules {
         let row = rowKey(first.replica, first.kind, of: account.owner)
         try account.need([.row(row)])
         guard try account.replica(first.replica) != nil else { return nil }
-        let known = try account.value(row, as: DeviceTrouble.self)?.row
-        let before = try known.flatMap { try trouble($0, of: account.principal) }
+        let before = try account.row(row).flatMap { trouble($0, of: account.principal) }
         var first = first
         first.code = remark(first.code)
         first.count = max(1, first.count)
@@ -70,7 +69,7 @@ package enum TroubleRules {
     /// Returns the replicas of first syncs that were counted together with another one.
     private static func counted(with first: DeviceTrouble, in account: inout Account) throws -> Set<ReplicaID> {
         let principal = account.principal
-        let troubles = try account.rows(.trouble).compactMap { try trouble($0, of: principal) }
+        let troubles = try account.rows(.trouble).compactMap { trouble($0, of: principal) }
         return Set(troubles.filter { $0.kind == .firstSync && $0.since == first.since }.map(\.replica))
     }
 
@@ -79,8 +78,8 @@ package enum TroubleRules {
     ) throws -> [DeviceTrouble] {
         let keys = kinds.map { rowKey(id, $0, of: account.owner) }
         try account.need(keys.map(Lookup.row))
-        let ended = try keys.compactMap { row in
-            try account.value(row, as: DeviceTrouble.self).flatMap { try trouble($0.row, of: account.principal) }
+        let ended = try keys.compactMap { key in
+            try account.row(key).flatMap { trouble($0, of: account.principal) }
         }
         for row in keys { account.delete(row) }
         try account.withReplica(id) { $0.troubles.subtract(kinds) }

@@ -32,7 +32,7 @@ struct RecordCounts {
         var last: ReplicaID?
         repeat {
             let rows = try await store.inspection.replicas(of: principal, after: last, limit: Self.page)
-            for row in rows { add(row) }
+            for row in rows where !row.isDamaged { add(row) }
             last = rows.count < Self.page ? nil : rows.last?.id
         } while last != nil
     }

@@ -79,7 +79,8 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
         }
         var count = 0
         for principal in principals {
-            for replica in try await store.inspection.replicas(of: principal, after: nil, limit: 10_000) {
+            let replicas = try await store.inspection.replicas(of: principal, after: nil, limit: 10_000)
+            for replica in replicas where !replica.isDamaged {
                 try await store.change(replica.principal) {
                     try ReplicaRules.resync(replica.id, at: SystemClock().now, in: &$0)
                 }

@@ -30,13 +30,13 @@ struct ReplicaName {
         }
     }
 
-    /// Finds the one replica of this name.
+    /// Finds the one replica of this name, which can be read unless the caller has nothing to read.
     ///
     /// - Throws: ``CommandFailure`` that names the nearest ones where there is none, and those meant where there are
     ///   several.
-    func find(in store: Accounts) async throws -> ReplicaRow {
+    func find(in store: Accounts, evenDamaged: Bool = false) async throws -> ReplicaRow {
         let found = try await Self.rows(beginningWith: digits, in: store)
-        if found.count == 1 { return found[0] }
+        if found.count == 1 { return evenDamaged ? found[0] : try found[0].readable() }
         if found.isEmpty {
             let near = try await nearest(in: store)
             throw CommandFailure(
@@ -71,5 +71,14 @@ struct ReplicaName {
         let rows = try await store.inspection.replicas(
             of: nil, after: ReplicaID(rawValue: max(0, first - 1)), limit: shown + 1)
         return rows.filter { $0.id.rawValue <= last }
+    }
+}
+
+extension ReplicaRow {
+    /// Returns the row, unless it says nothing.
+    func readable() throws -> ReplicaRow {
+        guard isDamaged else { return self }
+        throw StateError.corrupt(
+            "what it knows of replica \(id) cannot be read; 'rind replicas forget \(id)' deletes what is left")
     }
 }

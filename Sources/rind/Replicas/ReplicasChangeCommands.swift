@@ -29,7 +29,7 @@ struct ReplicasForgetCommand: AsyncParsableCommand {
     func run() async throws {
         let name = try replica.name
         try await state.run(for: .changing) { store, _ in
-            let row = try await name.find(in: store)
+            let row = try await name.find(in: store, evenDamaged: true)
             // Another command may have been faster: then it is gone, too.
             try await store.change(row.principal) { try ReplicaRules.forget(row.id, at: SystemClock().now, in: &$0) }
             return ReplicaChange(

@@ -48,6 +48,15 @@ struct Housekeeping: Service {
                     metadata: ["code": "state.clock_leapt", "seconds": "\(collected.leapt / 1_000)"])
                 collected.leapt = 0
             }
+            if collected.damaged > 0 {
+                logger.error(
+                    "expired state of users could not be removed, since something of theirs cannot be read",
+                    metadata: [
+                        "code": "\(Coder.damage.code)", "principals": "\(collected.damaged)",
+                        "hint": "'rind check --connect' counts what cannot be read; see docs/STATE.md",
+                    ])
+                collected.damaged = 0
+            }
             guard !collected.isEmpty else { return }
             logger.info(
                 "expired state removed",

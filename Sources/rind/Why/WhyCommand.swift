@@ -73,7 +73,7 @@ struct WhyCommand: AsyncParsableCommand {
         if let replica { return try await ReplicaName(validating: replica).find(in: store) }
         let principal = try await owner.find(in: store, configuration)
         let rows = try await store.inspection.replicasByContact(of: principal, after: nil, limit: 6)
-        if rows.count == 1 { return rows[0] }
+        if rows.count == 1 { return try rows[0].readable() }
         let names = rows.prefix(5).map { row in
             let scope = row.principal.scope.map { "\($0.shown(upTo: 100)), " } ?? ""
             return "\(row.id) (\(scope)seen \(MomentText.seconds(row.lastSeen)))"
