@@ -195,14 +195,14 @@ extension LedgerDiff {
         _ feeds: FeedSet, at entry: Judged, isUnseen: Bool, writer: inout LedgerChunkWriter
     ) {
         guard entry.table.isLedgered else { return }
-        let content = isUnseen && entry.table.rules.isFetched ? nil : known.content
-        // Where the feeds were unknown, fewer than all are news: else each comparison would wait for the others for
-        // ever.
+        let isLacking = isUnseen && entry.table.rules.isFetched
+        let content = isLacking ? nil : known.content
+        // Where the feeds were unknown, fewer than all are news, or each comparison would wait for the others.
         let before = known.feeds.isEmpty && !feeds.isEmpty ? entry.table.rules.allFeeds : known.feeds
         // The next pull would trust it again: all has been compared then.
         let isDistrusted = known.isDistrusted && !entry.table.rules.comparedFeeds.isEmpty
         let isNews =
-            known.isNoted || isDistrusted || content != known.content
+            known.isNoted || isDistrusted || isLacking && known.sent != nil
             || entry.table.shape.feedBytes > 0 && feeds != before
         guard isNews || input.plan.output == .whole else { return }
         changeHeld(entry.table, by: known.wasHeld ? 0 : 1)

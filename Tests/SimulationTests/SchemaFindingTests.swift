@@ -61,6 +61,24 @@ import Testing
         try await Self.expectRest(world)
     }
 
+    /// A push keeps the record on the device while a full stream, of a backend that was restored empty, has none.
+    @Test func `23: what is missing while its columns are fetched is delivered when it comes back`() async throws {
+        let world = try FindingScheduleTests.world {
+            ($0.devices, $0.manners, $0.keepsAnswers) = (2, [.later, .migration], false)
+        }
+        _ = try await world.sync(1)
+        try await world.perform(.updateApp(device: 1))
+        try await world.perform(.edit(device: 1, .mark, 27, 433))
+        try await world.push(1)
+        _ = try await world.sync(0)
+        try await world.perform(.mishap(.vanish, 0, 30))
+        try await world.perform(.updateApp(device: 0))
+        _ = try await pull(0, world)
+        #expect(world.users.value(.tasks, "t0", on: 0) == 1)
+        try await Self.expectRest(world)
+        #expect(world.users.mark("t0", on: 0) == 433)
+    }
+
     @Test func `23: a migration that broke off comes again`() async throws {
         let world = try await Self.quiesced([.version])
         try await world.perform(.updateApp(device: 0))
