@@ -8,9 +8,8 @@ package import SyncModel
 extension Inspection {
     /// Returns journals by their numbers, all or one principal's, beginning with the one after `after`, at most 10,000.
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
-        try await rows(.journal, of: principal, after: after, limit).compactMap { row, principal in
-            // What stops one user's pushes keeps nobody from seeing the others.
-            try? JournalRules.journal(row, of: principal)
+        try await rows(.journal, of: principal, after: after, limit).map { row, principal in
+            JournalRules.entry(row, of: principal)
         }
     }
 
@@ -24,7 +23,7 @@ extension Inspection {
     /// without bodies, at most 10,000.
     package func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
     {
-        try await rows(.push, of: principal, after: after, limit).map { try QuarantineRules.entry($0, of: $1) }
+        try await rows(.push, of: principal, after: after, limit).map { QuarantineRules.entry($0, of: $1) }
     }
 
     /// Returns one quarantined push with its body.
@@ -39,7 +38,7 @@ extension Inspection {
     ) async throws -> [(ByteRow, Principal)] {
         let rows = try await rows(kind, of: principal, after: after, limit: limit)
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
-        return rows.compactMap { row in names[row.key.owner].map { (row, $0) } }
+        return rows.map { ($0, names[$0.key.owner] ?? Principal(damaged: $0.key.owner)) }
     }
 
     /// Returns the rows of a kind by their numbers, all or one principal's, at most 10,000.

@@ -65,9 +65,13 @@ package struct Inspection: Sendable {
                 continue
             }
             // The pages are of another moment than the head, or damaged.
-            guard let principal = names[rows[index].key.owner] else { continue }
+            guard let principal = names[rows[index].key.owner] else {
+                heads[index] = nil
+                continue
+            }
             let id = ReplicaID(rawValue: rows[index].number)
             let (found, isDamaged) = try await accounts.read(principal) { (try $0.replica(id), try $0.isDamaged(id)) }
+            // One that has been forgotten meanwhile is listed as it was read.
             if found != nil || isDamaged { heads[index] = found }
         }
         return heads

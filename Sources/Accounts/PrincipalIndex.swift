@@ -13,7 +13,8 @@ struct PrincipalIndex: Sendable {
     /// Returns the principal whose row of a kind has a number, and the row.
     func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: ByteRow)? {
         guard let row = try await store.rows(.named(kind, number)).first else { return nil }
-        return try await principals(of: [row.key.owner])[row.key.owner].map { ($0, row) }
+        let owner = row.key.owner
+        return (try await principals(of: [owner])[owner] ?? Principal(damaged: owner), row)
     }
 
     func principals(of owners: Set<Int64>) async throws -> [Int64: Principal] {

@@ -101,6 +101,13 @@ extension QuarantinedPush: Coded {
         self.init(id: 0, principal: Principal(), push: push, count: 0, firstAt: 0, lastAt: 0)
     }
 
+    /// The entry in place of one that cannot be read.
+    static var damaged: Self {
+        var entry = Self()
+        entry.push.reason.code = Coder.damage.code
+        return entry
+    }
+
     /// Codes all but the record and the number, which its row has.
     package mutating func code(with coder: inout Coder) throws(StateError) {
         try coder.code(raw: &push.kind)

@@ -75,7 +75,7 @@ package struct Collected: Hashable, Sendable {
     package var notes = 0
     /// The number of push journals.
     package var journals = 0
-    /// The number of principals of which something is damaged, so that nothing of theirs was deleted.
+    /// The number of principals of which something is damaged that keeps them from being collected.
     package var damaged = 0
     /// The time that the clock has leapt since the previous collection, in milliseconds; negative if it went back.
     package var leapt: Int64 = 0

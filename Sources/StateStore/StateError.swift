@@ -104,7 +104,8 @@ package enum StateError: Error, Hashable, Sendable {
         case .open: "look at the path and its permissions"
         case .outdated:
             "put the state away and start with a new one: each device then gets what '[pull] unknown_cursor' says"
-        case .unreachable: "look whether the database runs and lets the gateway in; the gateway goes on by itself"
+        case .unreachable:
+            "look whether the database runs, lets the gateway in and has its tables; the gateway goes on by itself"
         case .connections: "raise the database's limit of connections, or lower [state] pool_size"
         case .standby: "look which server [state] url names, and whether its standby has taken over"
         default: nil

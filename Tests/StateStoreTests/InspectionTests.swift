@@ -45,6 +45,7 @@ import Testing
         #expect(context.row == nil && context.damaged?.rawValue == 1)
         #expect(try await other.context(2).damaged == nil)
         #expect(try await other.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 1), at: now, in: &$0) })
+        #expect(try await other.store.load([.named(.cursor, 1)])[0].isEmpty)
         #expect(try await other.inspection.replicas(of: nil, after: nil, limit: 9).map(\.id.rawValue) == [2])
         #expect(try await !other.change(alice) { try ReplicaRules.forget(ReplicaID(rawValue: 1), at: now, in: &$0) })
     }
@@ -99,6 +100,44 @@ import Testing
         #expect(try await store.inspection.quarantined(limit: 9).map(\.principal) == [alice])
         _ = try await damagedLine()
         #expect(try await store.commands.erase(bob)["quarantine"] == 1)
+    }
+
+    @Test(.eachStore)
+    func `damaged records and journals are listed with the others, and records are dropped`() async throws {
+        let (damaged, sound) = (Self.scopes[1], Self.ada)
+        try await Self.fill(damaged, number: 1)
+        try await Self.fill(sound, number: 2)
+        for kind in [RowKind.push, .journal] {
+            let key = try #require(try await store.store.load([.all(kind, of: damaged.owner)])[0].first?.key)
+            try await Self.damage(key, in: store)
+        }
+        let other = Accounts(store.store)
+        let pushes = try await other.inspection.quarantinedPushes(of: nil, after: 0, limit: 9)
+        #expect(pushes.map(\.push.reason.code) == ["state.corrupt", "push.rejected"])
+        #expect(pushes.map(\.push.key.id) == ["1", "1"] && pushes.map(\.principal) == [damaged, sound])
+        let journals = try await other.inspection.journals(of: nil, after: 0, limit: 9)
+        #expect(journals.map(\.failure?.code) == ["state.corrupt", nil] && journals.allSatisfy { $0.state == .open })
+        #expect(try await other.commands.dropPushes([pushes[0].id]) == [pushes[0].id])
+        #expect(try await other.context(1, of: damaged).hasQuarantined == false)
+        // What belongs to a user whose head is damaged is listed as well.
+        try await Self.damage(RowKey(.principal, of: sound.owner), in: store)
+        let last = Accounts(store.store)
+        let left = try await last.inspection.quarantinedPushes(of: nil, after: 0, limit: 9)
+        #expect(left.map(\.principal.owner) == [sound.owner])
+        await #expect(throws: StateError.self) { _ = try await last.commands.dropPushes(left.map(\.id)) }
+    }
+
+    @Test(.eachStore, arguments: [RowKind.session, .move])
+    func `a device whose session or move is damaged goes on`(kind: RowKind) async throws {
+        try await store.begin(row(1), position: CheckpointVector(["a": "b"]))
+        for row in try await store.store.load([.all(kind, of: alice.owner)])[0] {
+            try await Self.damage(row.key, in: store)
+        }
+        let other = Accounts(store.store)
+        let context = try await other.context(1)
+        #expect(context.row != nil && context.session.position == .unknown)
+        try await other.proceed(row(2, parent: 1), position: CheckpointVector(["a": "c"]))
+        #expect(try await other.context(2).session.position == .at(CheckpointVector(["a": "c"])))
     }
 
     @Test(.eachStore, arguments: RowKind.allCases.filter { $0.isCoded })

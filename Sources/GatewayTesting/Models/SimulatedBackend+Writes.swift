@@ -175,6 +175,13 @@ extension SimulatedBackend {
         put(key, record)
     }
 
+    /// Returns true if the record lies below one that was deleted and is there again.
+    func isBelowRemade(_ key: SimulatedKey) -> Bool {
+        guard let table = key.table.parent, let parent = rows[key]?.record.parent, !parent.isEmpty else { return false }
+        let above = SimulatedKey(table, parent)
+        return rows[above] != nil && audits.contains { $0.key == above } || isBelowRemade(above)
+    }
+
     /// Returns true if the record's deletion became visible when the record was there again.
     func hasLateDeletion(_ key: SimulatedKey) -> Bool {
         audits.contains { $0.key == key && members[$0.project] ?? 0 > $0.number }
@@ -221,7 +228,6 @@ extension SimulatedBackend {
             restore(rows)
             return
         }
-        wasEmpty = true
         vanished = rows.filter { !unanswered.contains($0.key) }
         rows = [:]
         demandReset()
@@ -234,6 +240,7 @@ extension SimulatedBackend {
             row.update = tick()
             for name in row.feeds.keys { row.feeds[name] = row.update }
             rows[key] = row
+            restored.insert(key)
             if key.table == .projects, members[key.id] == nil { members[key.id] = tick() }
         }
         // Nobody may be left without a parent.

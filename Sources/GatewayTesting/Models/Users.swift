@@ -72,7 +72,7 @@ package final class Users {
             return
         }
         // What a push has deleted is not brought back in the next minutes, though a restored backend has it again.
-        if backend.wasEmpty, unmade.contains(key) { return }
+        if backend.restored.contains(key), unmade.contains(key) { return }
         complain(
             "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
         )

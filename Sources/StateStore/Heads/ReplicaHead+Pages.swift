@@ -183,18 +183,6 @@ extension Account {
         return replica
     }
 
-    /// Deletes pages of older cursors, and the rows of these cursors; returns the cursors, without those of a damaged
-    /// page.
-    mutating func deleteOlder(_ pages: Lookup) throws -> [StoredCursor] {
-        var cursors: [StoredCursor] = []
-        for row in try rows(pages) where changes.rows[row.key] != .some(nil) {
-            delete(row.key)
-            cursors += (try? CursorPage(decoding: row.bytes).cursors) ?? []
-        }
-        for cursor in cursors { delete(RowKey(.cursor, of: owner, number: cursor.cursor.rawValue)) }
-        return cursors
-    }
-
     private mutating func olderPage(of replica: ReplicaHead, with cursor: Cursor) throws -> [StoredCursor] {
         let row = try rows(replica.olderPages(owner, from: cursor, limit: 1)).first
         return try row.map { try CursorPage(decoding: $0.bytes).cursors } ?? []

@@ -185,35 +185,27 @@ package enum CollectionRules {
         let replicas = try account.allReplicas()
         let known = Set(replicas.map(\.id.rawValue))
         let damaged = try account.rows(.all(.replica, of: account.owner)).filter { !known.contains($0.number) }
-        for row in damaged { account.delete(row.key) }
-        account.increment(.replicas, by: Int64(-damaged.count))
+        for row in damaged { try ReplicaRules.forget(ReplicaID(rawValue: row.number), at: 0, in: &account) }
         for kind in RowKind.owned { _ = try delete(kind, limit: .max, in: &account) }
         _ = try erase(replicas, in: &account)
-        let layers = try account.deleteOlder(.all(.older, of: account.owner)).flatMap(\.layers)
+        let layers = try ReplicaRules.deleteOlder(.all(.older, of: account.owner), in: &account).flatMap(\.layers)
         account.changes.freedChunks += try account.numbers(in: layers.flatMap(\.chunks))
         if let newest = try account.head()?.newestGone { account.raise(.newestCursor, to: newest.rawValue) }
         try account.removeHead()
         var counts = erased(in: account)
-        counts[.replica, default: 0] += replicas.count
+        counts[.replica, default: 0] += replicas.count + damaged.count
         counts[.principal] = 1
         return counts
     }
 
     /// Deletes up to so many rows of a kind, with what only they name; returns their number.
     private static func delete(_ kind: RowKind, limit: Int, in account: inout Account) throws -> Int {
-        let owner = account.owner
-        // Cursors have no other keys than their numbers.
-        let lookup: Lookup =
-            kind == .cursor
-            ? .numbered(kind, of: owner, after: .min, limit: limit, descending: false)
-            : .rows(kind, of: owner, prefix: [], after: nil, limit: limit)
-        let rows = try account.rows(lookup)
+        let rows = try account.rows(.rows(kind, of: account.owner, prefix: [], after: nil, limit: limit))
         for row in rows {
             account.delete(row.key)
             // Their bodies are too large to be read only to be deleted.
             if kind == .push { account.delete(RowKey(.pushBody, of: account.owner, number: row.number)) }
             if kind == .loose { account.changes.freedChunks += (try? [Int64](decoding: row.bytes)) ?? [] }
-            if kind == .cursor { account.raise(.newestCursor, to: row.number) }
         }
         return rows.count
     }
@@ -231,6 +223,6 @@ extension RowKind {
     /// The kinds of rows that belong to a principal, apart from the heads and what only they name.
     static let owned: [RowKind] = [
         .note, .mapping, .backendID, .receipt, .journal, .operation, .push, .refusal, .owed,
-        .trouble, .recent, .session, .move, .loose, .cursor,
+        .trouble, .recent, .session, .move, .loose,
     ]
 }

@@ -13,9 +13,9 @@ package enum QuarantineRules {
         RowKey(.pushBody, of: owner, number: number)
     }
 
-    /// Returns an entry without its record's contents.
-    package static func entry(_ row: ByteRow, of principal: Principal) throws -> QuarantinedPush {
-        var entry = try QuarantinedPush(decoding: row.bytes)
+    /// Returns an entry without its record's contents; the reason of one that cannot be read says so.
+    package static func entry(_ row: ByteRow, of principal: Principal) -> QuarantinedPush {
+        var entry = (try? QuarantinedPush(decoding: row.bytes)) ?? .damaged
         (entry.id, entry.principal) = (row.number, principal)
         entry.push.key = PushedRecordKey(keyBytes: row.key.key[...])
         return entry
@@ -23,7 +23,7 @@ package enum QuarantineRules {
 
     /// Returns an entry with its record's contents.
     package static func whole(_ row: ByteRow, of account: inout Account) throws -> QuarantinedPush {
-        var entry = try entry(row, of: account.principal)
+        var entry = entry(row, of: account.principal)
         entry.push.body = try account.value(body(entry.id, account.owner), as: CodedBytes.self)?.value.bytes ?? []
         return entry
     }
@@ -84,23 +84,31 @@ package enum QuarantineRules {
         guard let head = try account.head(), head.quarantined > 0 else { return 0 }
         let keys = Set(records.map { rowKey($0, account.owner) })
         try account.need(keys.map(Lookup.row))
-        let found = try keys.compactMap { try account.value($0, as: QuarantinedPush.self) }
-        for entry in found {
-            account.delete(entry.row.key)
-            account.delete(body(entry.row.number, account.owner))
+        let found = try keys.compactMap { try account.row($0) }
+        for row in found {
+            account.delete(row.key)
+            account.delete(body(row.number, account.owner))
         }
         guard !found.isEmpty else { return 0 }
+        let entries = found.compactMap { try? QuarantinedPush(decoding: $0.bytes) }
+        // Whether one that cannot be read was marked is unknown: of the others it is known.
+        let marked = entries.count < found.count ? try marks(in: &account) : nil
         try account.withKnownHead { head in
             head.quarantined -= found.count
-            head.scheduled -= found.filter { $0.value.markedAt != nil }.count
+            head.scheduled = marked ?? head.scheduled - entries.count { $0.markedAt != nil }
         }
         return found.count
     }
 
     /// Removes the entry of a record, unless another one has taken its place; returns true if it was there.
     package static func drop(_ record: PushedRecordKey, number: Int64, in account: inout Account) throws -> Bool {
-        let known = try account.value(rowKey(record, account.owner), as: QuarantinedPush.self)
-        return try known?.row.number == number && remove([record], in: &account) > 0
+        let known = try account.row(rowKey(record, account.owner))
+        return try known?.number == number && remove([record], in: &account) > 0
+    }
+
+    /// Returns how many entries are marked, without those that the rule has removed.
+    private static func marks(in account: inout Account) throws -> Int {
+        try account.rows(.push, prefix: []).count { (try? QuarantinedPush(decoding: $0.bytes))?.markedAt != nil }
     }
 
     /// Returns the scheduled retries, oldest first.

@@ -123,7 +123,7 @@ package enum ReplicaRules {
         _ id: ReplicaID, keepsChunks: Bool = true, at now: Instant, in account: inout Account
     ) throws -> Bool {
         guard let replica = try account.replica(id) else { return try forgetDamaged(id, in: &account) }
-        let older = try account.deleteOlder(replica.olderPages(account.owner))
+        let older = try deleteOlder(replica.olderPages(account.owner), in: &account)
         for page in replica.pages { account.delete(replica.pageKey(account.owner, page)) }
         for cursor in replica.cursors {
             account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue))
@@ -149,12 +149,39 @@ package enum ReplicaRules {
         return true
     }
 
+    /// Deletes pages of older cursors, and the rows of these cursors; returns the cursors, without those of a damaged
+    /// page.
+    static func deleteOlder(_ pages: Lookup, in account: inout Account) throws -> [StoredCursor] {
+        var cursors: [StoredCursor] = []
+        for row in try account.rows(pages) where account.changes.rows[row.key] != .some(nil) {
+            account.delete(row.key)
+            if let page = try? CursorPage(decoding: row.bytes) {
+                cursors += page.cursors
+            } else {
+                try deleteCursors(of: ReplicaID(rawValue: Int64(keyBytes: row.key.key)), in: &account)
+            }
+        }
+        for cursor in cursors { account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue)) }
+        return cursors
+    }
+
+    /// Deletes the rows of all cursors of a replica whose head or page, which names them, cannot be read.
+    private static func deleteCursors(of id: ReplicaID, in account: inout Account) throws {
+        let all = Lookup.numbered(.cursor, of: account.owner, after: .min, limit: .max, descending: false)
+        let rows = try account.rows(all).filter { $0.rank == id.rawValue }
+        for row in rows { account.delete(row.key) }
+        guard let newest = rows.last.flatMap({ Cursor(rawValue: $0.number) }) else { return }
+        account.raise(.newestCursor, to: newest.rawValue)
+        try account.withKnownHead { $0.newestGone = [$0.newestGone, newest].compactMap(\.self).max() }
+    }
+
     /// Forgets a replica whose head cannot be read, with what is found by its number; returns false if it is not there.
     private static func forgetDamaged(_ id: ReplicaID, in account: inout Account) throws -> Bool {
         guard try account.isDamaged(id) else { return false }
         for kind in [RowKind.recent, .older, .owed, .trouble] {
             for row in try account.rows(kind, prefix: id.rawValue.keyBytes) { account.delete(row.key) }
         }
+        try deleteCursors(of: id, in: &account)
         try account.removeHead(of: id)
         account.increment(.replicas, by: -1)
         try account.withKnownHead { head in

@@ -62,7 +62,8 @@ package enum SessionRules {
     }
 
     private static func lastMove(in account: inout Account) throws -> LastMove? {
-        let move = try account.value(moveKey(account.owner), as: LastMove.self)?.value
+        // What cannot be read is as unknown as what is not there, and is written anew.
+        let move = try account.row(moveKey(account.owner)).flatMap { try? LastMove(decoding: $0.bytes) }
         guard let move, move.epoch == account.setting.epoch else { return nil }
         return move.resets == (try account.epochs().resets) ? move : nil
     }
@@ -74,7 +75,7 @@ package enum SessionRules {
     }
 
     private static func stored(_ session: Session, in account: inout Account) throws -> StoredSession? {
-        try account.value(sessionKey(session, account.owner), as: StoredSession.self)?.value
+        try account.row(sessionKey(session, account.owner)).flatMap { try? StoredSession(decoding: $0.bytes) }
     }
 
     /// Records that a session is used, and that the backend has just accepted its credential if `acceptedAt` says so.

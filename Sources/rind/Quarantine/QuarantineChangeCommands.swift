@@ -75,7 +75,11 @@ struct QuarantineRetryCommand: AsyncParsableCommand {
         }
         var principals: Set<Principal> = []
         for line in lines {
-            if let entry = try await store.inspection.quarantinedLine(line) { principals.insert(entry.principal) }
+            guard let entry = try await store.inspection.quarantinedLine(line) else { continue }
+            guard !entry.principal.rawValue.isEmpty else {
+                throw StateError.corrupt("line-\(line) cannot be read; 'rind quarantine drop line-\(line)' deletes it")
+            }
+            principals.insert(entry.principal)
         }
         var count = 0
         for principal in principals {

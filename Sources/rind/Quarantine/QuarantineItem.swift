@@ -32,7 +32,7 @@ enum QuarantineItem {
                 principal.description, principal.shownScope, entry.push.key.table.shown(upTo: 40),
                 entry.push.key.id.shown(upTo: 40),
                 entry.push.kind.rawValue, Self.text(entry.push.reason).shown(upTo: 60), String(entry.count),
-                MomentText.seconds(entry.firstAt), MomentText.seconds(entry.lastAt),
+                Self.text(entry.firstAt), Self.text(entry.lastAt),
                 entry.markedAt == nil ? "" : "waits for the next sync",
             ]
         case .line(let entry):
@@ -40,7 +40,7 @@ enum QuarantineItem {
                 principal.description, principal.shownScope, entry.line.table?.shown(upTo: 40) ?? "-",
                 entry.line.id?.shown(upTo: 40) ?? "-",
                 (entry.line.type ?? entry.line.namespace)?.shown(upTo: 40) ?? "-", entry.line.reason.rawValue,
-                String(entry.count), MomentText.seconds(entry.firstSeen), MomentText.seconds(entry.lastSeen), "",
+                String(entry.count), Self.text(entry.firstSeen), Self.text(entry.lastSeen), "",
             ]
         }
     }
@@ -52,6 +52,9 @@ enum QuarantineItem {
         case .line(let entry): entry.line.bytes
         }
     }
+
+    /// Returns a moment; that of an entry that cannot be read is unknown.
+    private static func text(_ moment: Instant) -> String { moment > 0 ? MomentText.seconds(moment) : "-" }
 
     /// Returns a code with the known details of the reason.
     static func text(_ reason: QuarantinedOperation.Reason) -> String {
@@ -67,6 +70,7 @@ enum QuarantineItem {
             case .line(let entry): (nil, entry)
             }
         let reason = push?.push.reason
+        func known(_ moment: Instant?) -> Instant? { moment.flatMap { $0 > 0 ? $0 : nil } }
         let own: [JSONValue.Member] = [
             .init("id", .string(name.description)), .init("kind", .string(name.kind.rawValue)),
         ]
@@ -78,10 +82,11 @@ enum QuarantineItem {
             .init("reason", .string(reason?.code ?? line?.line.reason.rawValue)),
             .init("status", .integer(reason?.status.map(Int64.init))), .init("message", .string(reason?.message)),
             .init("count", .integer(push?.count ?? line?.count ?? 0)),
-            .init("first_seen", .moment(push?.firstAt ?? line?.firstSeen)),
-            .init("last_seen", .moment(push?.lastAt ?? line?.lastSeen)),
+            .init("first_seen", .moment(known(push?.firstAt ?? line?.firstSeen))),
+            .init("last_seen", .moment(known(push?.lastAt ?? line?.lastSeen))),
             .init("marked_at", .moment(push?.markedAt)),
         ]
-        return own + principal.members + rest
+        let unknown = principal.members.map { JSONValue.Member($0.name, .null) }
+        return own + (principal.rawValue.isEmpty ? unknown : principal.members) + rest
     }
 }

@@ -11,13 +11,14 @@ extension ReplicaRow {
 
     /// The cells of a row of `list`.
     var summary: JSONValue {
-        let rest: [JSONValue.Member] = [
+        var rest: [JSONValue.Member] = [
             .init("confirmed", .bool(isConfirmed)), .init("schema_version", .integer(schemaVersion.map(Int64.init))),
             .init("first_seen", .moment(firstSeen)), .init("last_seen", .moment(lastSeen)),
             .init("last_result", .string(lastResult)), .init("cursor", .integer(newest?.rawValue)),
             .init("records", .integer(records)), .init("ledger_bytes", .integer(ledgerBytes)),
             .init("held_back", .array(blocked.map { .string($0) })),
         ]
+        if isDamaged { rest = rest.map { $0.name == "last_result" ? $0 : .init($0.name, .null) } }
         return .object([JSONValue.Member("id", .string(id.description))] + principal.members + rest)
     }
 }

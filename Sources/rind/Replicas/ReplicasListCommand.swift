@@ -109,7 +109,11 @@ struct ReplicaList: StateReport {
     }
 
     private static func cells(_ row: ReplicaRow) -> [String] {
-        [
+        guard !row.isDamaged else {
+            return [row.id.description, row.principal.description, row.principal.shownScope]
+                + Array(repeating: "-", count: 4) + [row.lastResult, "-", "-", ""]
+        }
+        return [
             row.id.description, row.principal.description, row.principal.shownScope, row.isConfirmed ? "yes" : "no",
             row.schemaVersion.map(String.init) ?? "-", MomentText.seconds(row.firstSeen),
             MomentText.seconds(row.lastSeen), row.lastResult.shown(upTo: 40), String(row.records),
