@@ -8,9 +8,17 @@ package import SyncModel
 extension Inspection {
     /// Returns journals by their numbers, all or one principal's, beginning with the one after `after`, at most 10,000.
     package func journals(of principal: Principal?, after: Int64, limit: Int) async throws -> [PushJournal] {
-        try await rows(.journal, of: principal, after: after, limit).map { row, principal in
-            JournalRules.entry(row, of: principal)
+        var journals: [PushJournal] = []
+        for (row, principal) in try await rows(.journal, of: principal, after: after, limit) {
+            if let journal = try? JournalRules.journal(row, of: principal) {
+                journals.append(journal)
+            } else {
+                let open = try? await accounts.read(principal) { try $0.head()?.openJournals ?? [] }
+                journals.append(
+                    PushJournal(damaged: row, of: principal, isOpen: open.map { $0.contains(row.number) } ?? true))
+            }
         }
+        return journals
     }
 
     /// Returns one journal, with the operations that are or were in flight.
@@ -24,6 +32,11 @@ extension Inspection {
     package func quarantinedPushes(of principal: Principal?, after: Int64, limit: Int) async throws -> [QuarantinedPush]
     {
         try await rows(.push, of: principal, after: after, limit).map { QuarantineRules.entry($0, of: $1) }
+    }
+
+    /// Returns true if a quarantined push has a number.
+    package func hasQuarantinedPush(_ id: Int64) async throws -> Bool {
+        try await !store.rows(.named(.push, id)).isEmpty
     }
 
     /// Returns one quarantined push with its body.

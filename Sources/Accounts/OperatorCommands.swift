@@ -149,12 +149,17 @@ package struct OperatorCommands: Sendable {
     private func changePushes(
         _ ids: [Int64], _ rule: (PushedRecordKey, Int64, inout Account) throws -> Bool
     ) async throws -> [Int64] {
-        var changed: [Int64] = []
+        var (changed, damage): ([Int64], StateError?) = ([], nil)
         for id in ids {
             guard let (principal, row) = try await index.principal(ofRow: .push, id) else { continue }
             let record = PushedRecordKey(keyBytes: row.key.key[...])
-            if try await accounts.change(principal, { try rule(record, id, &$0) }) { changed.append(id) }
+            do {
+                if try await accounts.change(principal, { try rule(record, id, &$0) }) { changed.append(id) }
+            } catch StateError.corrupt(let what) {
+                damage = damage ?? .corrupt("push-\(id): \(what)")
+            }
         }
+        if let damage { throw damage }
         return changed
     }
 

@@ -66,7 +66,8 @@ extension LedgerDiff {
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)
         case .kept:
-            keep(known.kept(verdict.feeds, unread, in: table.rules), at: entry, isUnseen: isUnreadable, writer: &writer)
+            let feeds = known.kept(verdict.feeds, unread, in: table.rules)
+            keep(feeds, at: entry, isUnseen: isUnreadable || isUnsettled, writer: &writer)
         case .untouched: keepUntouched(entry, &writer)
         case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
             figures.heldBack += 1
@@ -189,8 +190,7 @@ extension LedgerDiff {
 
     /// Keeps a record, and writes an entry if a part of it has changed, or all entries are written.
     ///
-    /// If a migration has fetched its table, and it stays although it could not be read or did not come, its hash goes:
-    /// the same content has to go out once it comes (findings 13 and 24).
+    /// One that a migration has fetched in vain loses its hash: its content has to go out once it comes (finding 24).
     private mutating func keep(
         _ feeds: FeedSet, at entry: Judged, isUnseen: Bool, writer: inout LedgerChunkWriter
     ) {

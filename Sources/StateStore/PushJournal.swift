@@ -57,6 +57,15 @@ package struct PushJournal: Hashable, Sendable {
     package var failure: Failure?
 }
 
+extension PushJournal {
+    /// Creates a journal in place of one that cannot be read; its failure says so.
+    package init(damaged row: ByteRow, of principal: Principal, isOpen: Bool) {
+        self.init(
+            id: row.number, principal: principal, presented: nil, startedAt: 0, changedAt: 0,
+            state: isOpen ? .open : .failed, operations: 0, failure: Failure(code: Coder.damage.code))
+    }
+}
+
 /// An operation that was or is about to be sent and whose outcome is unknown.
 package struct InFlightOperation: Hashable, Sendable {
     /// A request that may be repeated.

@@ -125,6 +125,10 @@ import Testing
         let left = try await last.inspection.quarantinedPushes(of: nil, after: 0, limit: 9)
         #expect(left.map(\.principal.owner) == [sound.owner])
         await #expect(throws: StateError.self) { _ = try await last.commands.dropPushes(left.map(\.id)) }
+        // The others of a list are marked all the same.
+        try await Self.fill(bob, number: 3)
+        await #expect(throws: StateError.self) { _ = try await last.commands.scheduleRetries(nil, of: nil, at: now) }
+        #expect(try await last.context(3, of: bob).unfinished.hasScheduledRetries)
     }
 
     @Test(.eachStore, arguments: [RowKind.session, .move])

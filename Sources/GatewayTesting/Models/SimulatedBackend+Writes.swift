@@ -175,13 +175,6 @@ extension SimulatedBackend {
         put(key, record)
     }
 
-    /// Returns true if the record lies below one that was deleted and is there again.
-    func isBelowRemade(_ key: SimulatedKey) -> Bool {
-        guard let table = key.table.parent, let parent = rows[key]?.record.parent, !parent.isEmpty else { return false }
-        let above = SimulatedKey(table, parent)
-        return rows[above] != nil && audits.contains { $0.key == above } || isBelowRemade(above)
-    }
-
     /// Returns true if the record's deletion became visible when the record was there again.
     func hasLateDeletion(_ key: SimulatedKey) -> Bool {
         audits.contains { $0.key == key && members[$0.project] ?? 0 > $0.number }

@@ -67,8 +67,6 @@ package struct SimulatedBackend {
     var vanished: [SimulatedKey: Row]?
     /// The rows that came back after an empty dump was restored.
     var restored: Set<SimulatedKey> = []
-    /// True if it has ever refused a request type.
-    var wasRetired = false
     /// Records with ids of the backend's whose creation was never answered.
     ///
     /// If they come back after Rind has looked for them in vain, there are two of them (docs/IDS.md).
@@ -151,7 +149,6 @@ extension SimulatedBackend {
         }
         let types = ["ProjectsV1", "ProjectsV1", "ProjectsV2", "NotesV1", "TasksV1", "CommentsV1", "PartnerFilesV1"]
         retired = [types[choice % types.count]]
-        wasRetired = true
         if choice % 4 == 3 { retired.insert(types[choice / 4 % types.count]) }
         namesRetired = choice % 2 == 0
     }

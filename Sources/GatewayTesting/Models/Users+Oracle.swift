@@ -169,8 +169,6 @@ extension Users {
         if row.update > lookedAt || backend.late.contains(where: { $0.key == key }) { return nil }
         // The id was used again elsewhere, and its old deletion came into sight with a project (documented).
         if backend.hasLateDeletion(key) { return nil }
-        // So it is for what came while the type of its parent, which was made again, could not be had.
-        if backend.wasRetired, backend.isBelowRemade(key) { return nil }
         // Once the state is lost, it is unknown that it may have gone to a feed that is not taken for now.
         if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
         // The backend has made it anew under an id of its own, and its line cannot be had for now (documented).

@@ -47,14 +47,6 @@ package enum JournalRules {
         return journal
     }
 
-    /// Returns a journal for lists; the failure of one that cannot be read says so, and it may be open.
-    package static func entry(_ row: ByteRow, of principal: Principal) -> PushJournal {
-        if let journal = try? journal(row, of: principal) { return journal }
-        return PushJournal(
-            id: row.number, principal: principal, presented: nil, startedAt: 0, changedAt: 0, state: .open,
-            operations: 0, failure: PushJournal.Failure(code: Coder.damage.code))
-    }
-
     /// Opens the journal of a push with so many operations, writes its notes, and ends the receipts of other pushes,
     /// before the first call to the backend; returns its number, never given before.
     package static func begin(

@@ -137,7 +137,7 @@ extension Accounts {
         var missing: [QuarantineName] = []
         for name in names {
             switch name.kind {
-            case .push: if try await inspection.quarantinedPush(name.number) == nil { missing.append(name) }
+            case .push: if try await !inspection.hasQuarantinedPush(name.number) { missing.append(name) }
             case .line: if try await inspection.quarantinedLine(name.number) == nil { missing.append(name) }
             }
         }

@@ -72,13 +72,11 @@ struct WhyCommand: AsyncParsableCommand {
     ) async throws -> ReplicaRow {
         if let replica { return try await ReplicaName(validating: replica).find(in: store) }
         let principal = try await owner.find(in: store, configuration)
-        let all = try await store.inspection.replicasByContact(of: principal, after: nil, limit: 6)
-        if all.count == 1 { return try all[0].readable() }
-        let rows = all.filter { !$0.isDamaged }
-        if rows.count == 1, all.count < 6 { return rows[0] }
+        let rows = try await store.inspection.replicasByContact(of: principal, after: nil, limit: 6)
+        if rows.count == 1 { return try rows[0].readable() }
         let names = rows.prefix(5).map { row in
             let scope = row.principal.scope.map { "\($0.shown(upTo: 100)), " } ?? ""
-            return "\(row.id) (\(scope)seen \(MomentText.seconds(row.lastSeen)))"
+            return "\(row.id) (\(scope)\(row.isDamaged ? row.lastResult : "seen \(MomentText.seconds(row.lastSeen))"))"
         }.joined(separator: ", ")
         throw CommandFailure(
             rows.isEmpty ? .noInput : .usage,
