@@ -51,7 +51,7 @@ extension Inspection {
     ) async throws -> [(ByteRow, Principal)] {
         let rows = try await rows(kind, of: principal, after: after, limit: limit)
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
-        return rows.map { ($0, names[$0.key.owner] ?? Principal(damaged: $0.key.owner)) }
+        return rows.map { ($0, names.named($0.key.owner)) }
     }
 
     /// Returns the rows of a kind by their numbers, all or one principal's, at most 10,000.

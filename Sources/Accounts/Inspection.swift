@@ -44,7 +44,7 @@ package struct Inspection: Sendable {
         let names = try await index.principals(of: Set(rows.map(\.key.owner)))
         let heads = try await heads(rows, of: names)
         return zip(rows, heads).map { row, head in
-            let principal = names[row.key.owner] ?? Principal(damaged: row.key.owner)
+            let principal = names.named(row.key.owner)
             guard let head else { return ReplicaRow(damaged: row, of: principal) }
             return ReplicaRules.describe(head, of: principal, cursorLead: accounts.cursorLead)
         }
@@ -91,7 +91,7 @@ package struct Inspection: Sendable {
         let digits = try key(digits, "principal")
         guard let owners = Principal.owners(beginningWith: digits) else { return [] }
         let found = try await store.rows(.principals(owners, limit: page(limit)))
-            .map { (try? PrincipalHead(decoding: $0.bytes))?.principal ?? Principal(damaged: $0.key.owner) }
+            .map(Principal.init(head:))
         let scoped = try await index.principals(of: scopes(ofFirst: page(limit), in: owners)).values.map(\.user)
         // The head of a user's scope has all digits of the user.
         let all = Dictionary((scoped + found).map { ($0.owner, $0) }) { first, _ in first }.values

@@ -14,7 +14,7 @@ struct PrincipalIndex: Sendable {
     func principal(ofRow kind: RowKind, _ number: Int64) async throws -> (principal: Principal, row: ByteRow)? {
         guard let row = try await store.rows(.named(kind, number)).first else { return nil }
         let owner = row.key.owner
-        return (try await principals(of: [owner])[owner] ?? Principal(damaged: owner), row)
+        return (try await principals(of: [owner]).named(owner), row)
     }
 
     func principals(of owners: Set<Int64>) async throws -> [Int64: Principal] {
@@ -29,7 +29,7 @@ struct PrincipalIndex: Sendable {
         let scopes = try await store.rows(.all(.scope, of: principal.owner))
         let owners = Set(scopes.map { Int64(keyBytes: $0.key.key) } + [principal.owner])
         let rows = try await store.load(owners.map { .row(RowKey(.principal, of: $0)) }).joined()
-        return rows.map { (try? PrincipalHead($0))?.principal ?? Principal(damaged: $0.key.owner) }
+        return rows.map(Principal.init(head:))
             .filter { $0.belongs(to: principal) || $0 == Principal(damaged: $0.owner) }
             .sorted { $0.rawValue < $1.rawValue }
     }
@@ -63,12 +63,25 @@ struct PrincipalIndex: Sendable {
 
     /// Returns principals in the order of their owners, beginning with one.
     ///
-    /// - Returns: The principals, the number of their rows with those that are damaged, and the owner to go on with; nil
-    ///   if no owner follows.
-    func page(from first: Int64, limit: Int) async throws -> (principals: [Principal], count: Int, next: Int64?) {
+    /// - Returns: The principals, the owners of those that are damaged, and the owner to go on with; nil if no owner
+    ///   follows.
+    func page(from first: Int64, limit: Int) async throws -> (principals: [Principal], damaged: [Int64], next: Int64?) {
         let rows = try await store.rows(.principals(first...Int64.max, limit: limit))
-        let principals = rows.compactMap { try? PrincipalHead(decoding: $0.bytes).principal }
+        let heads = rows.map { try? PrincipalHead(decoding: $0.bytes) }
+        let damaged = zip(rows, heads).filter { $1 == nil }.map(\.0.key.owner)
         let next = rows.last.flatMap { rows.count < limit || $0.key.owner == .max ? nil : $0.key.owner + 1 }
-        return (principals, rows.count, next)
+        return (heads.compactMap { $0?.principal }, damaged, next)
     }
+}
+
+extension Principal {
+    /// Creates the principal of a head, or the one that stands for it if the head is damaged.
+    init(head row: ByteRow) {
+        self = (try? PrincipalHead(decoding: row.bytes))?.principal ?? Principal(damaged: row.key.owner)
+    }
+}
+
+extension [Int64: Principal] {
+    /// Returns the principal of an owner, or the one that stands for it if its head is damaged.
+    func named(_ owner: Int64) -> Principal { self[owner] ?? Principal(damaged: owner) }
 }

@@ -47,16 +47,17 @@ struct StateCollector: Sendable {
                     collected.add(try await collect(principal, retention))
                 } catch StateError.busy {
                     // Its syncs come first.
-                } catch StateError.corrupt {
-                    collected.damaged += 1
+                } catch let error as StateError where error.code == Coder.damage.code {
+                    collected.note(error, of: principal)
                 }
             }
-            collected.damaged += page.count - page.principals.count
-            left -= page.count
+            for owner in page.damaged { collected.note(PrincipalHead.damage(of: owner), of: Principal(damaged: owner)) }
+            let count = page.principals.count + page.damaged.count
+            left -= count
             next = page.next ?? .min
             if page.next == nil { ends += 1 }
             try await set([.collectedTo: next])
-            if left > 0, page.count == Self.stride { try await pause() }
+            if left > 0, count == Self.stride { try await pause() }
         }
     }
 

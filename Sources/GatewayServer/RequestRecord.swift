@@ -69,7 +69,9 @@ struct RequestRecord {
         if let client { metadata["client"] = .string(client) }
         if let trace { add(trace, to: &metadata) }
         // What is damaged in the state names nothing of the client's.
-        if let failure, let cause, failure.code == "state.corrupt" { metadata["cause"] = .string(cause) }
+        if let cause, failure?.code == "state.corrupt" {
+            metadata["cause"] = .string(ForeignText.cut(cause, to: Self.causeBytes))
+        }
         let kind = isProbe ? "probe" : isSync ? "sync" : "proxy"
         let outcome = SyncOutcome(
             figures: figures ?? failure?.figures, code: failure?.code ?? "", status: status,

@@ -33,7 +33,7 @@ extension StateError {
         case .server(let state, let text) where state.hasPrefix("58"): self = .io(text)
         // A column is missing: something else than a gateway has changed the schema.
         case .statement("42703", let text): self = .corrupt(text)
-        // So are the tables, or the role has no right to see them, which may come back.
+        // The tables are missing, or the role may not see them: that may end by itself.
         case .statement(let state, let text) where ["42P01", "3F000"].contains(state):
             self = .unreachable("\(text), or its role has lost the right USAGE on the schema")
         // The role lacks a right.

@@ -75,13 +75,21 @@ package struct Collected: Hashable, Sendable {
     package var notes = 0
     /// The number of push journals.
     package var journals = 0
-    /// The number of principals of which something is damaged that keeps them from being collected.
+    /// The number of principals of which something cannot be read that keeps them from being collected.
     package var damaged = 0
+    /// The damage of the first of them, in words.
+    package var firstDamage: String?
     /// The time that the clock has leapt since the previous collection, in milliseconds; negative if it went back.
     package var leapt: Int64 = 0
 
     /// Creates an empty count.
     package init() {}
+
+    /// Notes that something of a principal cannot be read.
+    package mutating func note(_ damage: StateError, of principal: Principal) {
+        damaged += 1
+        firstDamage = firstDamage ?? "principal \(principal): \(damage)"
+    }
 
     /// True if nothing was deleted.
     package var isEmpty: Bool { self == Collected() }

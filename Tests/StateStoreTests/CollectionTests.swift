@@ -96,6 +96,7 @@ import Testing
             try await withSQLite(path) { store in
                 let collected = try await store.collect(supersededBefore: now)
                 #expect(collected.cursors == 1 && collected.damaged == 1)
+                #expect(collected.firstDamage?.contains(alice.description) == true)
                 #expect(try await store.context(11, of: bob).row == nil)
             }
         }

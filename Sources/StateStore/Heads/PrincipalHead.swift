@@ -55,7 +55,7 @@ package struct PrincipalHead: Hashable, Sendable {
     }
 
     /// Returns the error for a head that cannot be read.
-    static func damage(of owner: Int64) -> StateError {
+    package static func damage(of owner: Int64) -> StateError {
         let principal = Principal(damaged: owner)
         return .corrupt("what it knows of principal \(principal) cannot be read; 'rind principals erase' deletes it")
     }

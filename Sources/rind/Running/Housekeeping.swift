@@ -48,14 +48,14 @@ struct Housekeeping: Service {
                     metadata: ["code": "state.clock_leapt", "seconds": "\(collected.leapt / 1_000)"])
                 collected.leapt = 0
             }
-            if collected.damaged > 0 {
+            if let first = collected.firstDamage {
                 logger.error(
                     "expired state of users could not be removed, since something of theirs cannot be read",
                     metadata: [
                         "code": "\(Coder.damage.code)", "principals": "\(collected.damaged)",
-                        "hint": "'rind check --connect' counts what cannot be read; see docs/STATE.md",
+                        "first": "\(first)", "hint": "see 'Coding and damage' in docs/STATE.md",
                     ])
-                collected.damaged = 0
+                (collected.damaged, collected.firstDamage) = (0, nil)
             }
             guard !collected.isEmpty else { return }
             logger.info(
