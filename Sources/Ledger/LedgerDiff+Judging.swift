@@ -130,10 +130,8 @@ extension LedgerDiff {
             let began = input.signs.beginning(ofPartOf: group.deletion?.sequence ?? group.firstDeletion)
             // A device without anything has no children but those that came in an earlier part.
             guard !table.rules.isFirst || began > 0 else { return }
-            // The deletions of a table that the ledger has never seen come from the beginning, and those of a type that
-            // was refused for a while come late: such a one may be older than the record's children.
-            let isUnseen = !table.rules.isTracked && (!known.isStored || known.state == .unknown)
-            if table.isLate || isUnseen && !table.rules.isFirst {
+            // Such a deletion may be older than the record's children.
+            if table.isLate {
                 parents.leaveOpen(table.index)
             } else {
                 parents.comeBack(link, of: table.index, began: began)

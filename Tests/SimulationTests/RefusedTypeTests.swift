@@ -168,6 +168,25 @@ import Testing
         #expect(world.users.value(.comments, "c0", on: 0) == nil)
     }
 
+    @Test func `a deletion that comes late after an update of the app does not take along what was made since`()
+        async throws
+    {
+        let world = try await quiesced([.later])
+        world.users.retire(["TasksV1"])
+        world.users.removeTask("t0")
+        world.users.write(.tasks, "t0", value: 9, on: 0)
+        world.users.write(.comments, "new", value: 3, in: "t0", on: 0)
+        try await world.push(0)
+        try await world.perform(.updateApp(device: 0))
+        _ = try await world.sync(0)
+        world.users.retire([])
+        let pull = try await world.sync(0)
+        #expect(pull.ids.updated.contains("tasks/t0") && pull.ids.deleted.isEmpty)
+        #expect(world.users.value(.comments, "new", on: 0) == 3)
+        try await expectRest(world)
+        #expect(world.users.value(.comments, "c0", on: 0) == nil)
+    }
+
     @Test func `a file that has gone to a refused feed stays, and goes later if it has not`() async throws {
         let world = try await quiesced([.version])
         world.users.retire(["PartnerFilesV1"])

@@ -66,7 +66,7 @@ struct PullPlanner: Sendable {
                 basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false, untracked: untracked(row),
                 released: released(row)),
             delivery: .incremental, replica: replica(of: row), start: startAfterChange(row))
-        plan.diff.late = Set(row.comparisons.filter { $0.value.failures > 0 }.keys)
+        plan.diff.late = plan.diff.untracked.union(row.comparisons.filter { $0.value.failures > 0 }.keys)
         applyChange(to: &plan.diff)
         let whole = wholeTypes(from: plan.start, row)
         guard whole.isEmpty else {
