@@ -22,8 +22,7 @@ extension LedgerDiff {
         let unreadable = input.signs.unreadable(
             subject.hash, in: table.index, after: subject.isInStream && table.types.count == 1 ? group : nil)
         let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? [])
-        let isUnsettled = table.isUnsettled(
-            verdict, of: known, at: subject.hash, in: group, began: input.comparisonBegan ?? 0)
+        let isUnsettled = table.isUnsettled(verdict, of: known, at: subject.hash, in: group)
         if isUnsettled, verdict.outcome != .absent { verdict.outcome = .kept }
         // By the feed of its unreadable line a record is there, too, also if it leaves the others.
         if !verdict.feeds.isEmpty { verdict.feeds.formUnion(unread) }
@@ -57,7 +56,8 @@ extension LedgerDiff {
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
-        if verdict.isDoubtful || verdict.isAbsent && table.isRefused { report.suspended.formUnion(table.requestTypes) }
+        let deletion = subject.isInStream ? group.deletion : nil
+        if table.isUndecided(verdict, unreadable, before: deletion) { report.suspended.formUnion(table.requestTypes) }
         if isUnsettled {
             report.suspended.formUnion(table.requestTypes.intersection(input.plan.compared))
             known.content = nil

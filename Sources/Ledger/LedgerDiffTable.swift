@@ -53,6 +53,8 @@ struct LedgerDiffTable {
     let unread: [IDHash]
     /// The pending redeliveries of the table's records.
     var redeliveries: [IDHash: PendingRedelivery] = [:]
+    /// The number of lines that had come before everything was requested again; 0 if nothing else was requested.
+    private let wholeFrom: UInt64
     /// True if records that did not come must stay.
     var isHeldBack = false
     /// True if records must stay because it is unknown which of them are missing.
@@ -72,6 +74,7 @@ struct LedgerDiffTable {
         name = table.name
         shape = LedgerShape(table: table)
         isLedgered = table.isLedgered && !input.types.isEmpty
+        wholeFrom = input.comparisonBegan ?? 0
         self.isParent = isParent
         self.isCyclic = isCyclic
         types = feeds
@@ -152,7 +155,7 @@ struct LedgerDiffTable {
     /// Returns true if a whole stream contradicts a push of the last minutes: it may have been read from a replica that
     /// does not have the push yet, so the record stays until the next comparison.
     func isUnsettled(
-        _ verdict: RecordVerdict, of known: KnownRecord, at hash: IDHash, in group: RecordGroup, began: UInt64
+        _ verdict: RecordVerdict, of known: KnownRecord, at hash: IDHash, in group: RecordGroup
     ) -> Bool {
         guard let push = unsettled[hash] else { return false }
         switch verdict.outcome {
@@ -160,9 +163,19 @@ struct LedgerDiffTable {
         case .created, .updated:
             guard let upsert = group.upsert, redeliveries[hash] == nil else { return false }
             // What came before the whole stream is what has changed.
-            return upsert.sequence > began && known.mayBeOlder(upsert.content, than: push, rules)
+            return upsert.sequence > wholeFrom && known.mayBeOlder(upsert.content, than: push, rules)
         default: return false
         }
+    }
+
+    /// Returns true if only a comparison can tell what has become of a record.
+    ///
+    /// A deletion behind an unreadable line may be of the line's feed or of another.
+    func isUndecided(
+        _ verdict: RecordVerdict, _ unreadable: StreamSigns.Unreadable?, before deletion: DeduplicationEntry?
+    ) -> Bool {
+        if let unreadable, let deletion, deletion.sequence > unreadable.sequence { return true }
+        return verdict.isDoubtful || verdict.isAbsent && isRefused
     }
 
     /// Sets the parents that are gone by now; those in `excluded` tables count as present.

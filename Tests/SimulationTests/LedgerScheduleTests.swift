@@ -144,6 +144,26 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `a file with an unreadable line and a deletion behind it goes once it is compared`() async throws {
+        let world = try FindingScheduleTests.world { $0.devices = 1 }
+        _ = try await world.sync(0)
+        world.users.damage(.files, "f0")
+        try await world.perform(.write(.moveFile, 0, 0))
+        let pull = world.beginPull(0)
+        world.abandon(pull)
+        await world.run(pull)
+        world.users.remove(.files, "f0")
+        _ = try await world.sync(0)
+        #expect(world.counts["went on from a lost answer"] == 1)
+        // One request type is compared after the other.
+        for _ in 0..<2 {
+            world.pass(7_200_000)
+            _ = try await world.sync(0)
+        }
+        #expect(world.users.value(.files, "f0", on: 0) == nil)
+        try await expectRest(world)
+    }
+
     @Test func `a backend that was restored empty empties no device until the operator says so`() async throws {
         let world = try await quiesced()
         for number in 0..<9 { world.users.putTask("n\(number)", number) }
