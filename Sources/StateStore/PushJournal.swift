@@ -58,6 +58,9 @@ package struct PushJournal: Hashable, Sendable {
 }
 
 extension PushJournal {
+    /// True if nothing of the journal can be read: apart from its number, principal and state, it says nothing.
+    package var isDamaged: Bool { failure?.code == Coder.damage.code }
+
     /// Creates a journal in place of one that cannot be read; its failure says so.
     package init(damaged row: ByteRow, of principal: Principal, isOpen: Bool) {
         self.init(

@@ -101,6 +101,9 @@ extension QuarantinedPush: Coded {
         self.init(id: 0, principal: Principal(), push: push, count: 0, firstAt: 0, lastAt: 0)
     }
 
+    /// True if nothing of the entry can be read: apart from its number, principal and record, it says nothing.
+    package var isDamaged: Bool { push.reason.code == Coder.damage.code }
+
     /// The entry in place of one that cannot be read.
     static var damaged: Self {
         var entry = Self()

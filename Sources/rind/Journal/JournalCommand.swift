@@ -92,10 +92,11 @@ private struct JournalList: StateReport {
         let rows = journals.map { journal in
             [
                 String(journal.id), journal.principal.description, journal.principal.shownScope,
-                journal.state.rawValue, "\(journal.applied) of \(journal.operations)",
+                journal.state.rawValue, journal.isDamaged ? "-" : "\(journal.applied) of \(journal.operations)",
                 (journal.reason ?? "-").shown(upTo: 60),
                 (journal.failure?.record).map { "\($0.table) \($0.id)" }?.shown(upTo: 60) ?? "-",
-                MomentText.seconds(journal.startedAt), MomentText.seconds(journal.changedAt),
+                journal.isDamaged ? "-" : MomentText.seconds(journal.startedAt),
+                journal.isDamaged ? "-" : MomentText.seconds(journal.changedAt),
             ]
         }
         var lines = TextTable(columns: Self.columns, rows: rows).lines
@@ -188,7 +189,7 @@ extension PushJournal {
 
     /// The members that both 'list' and 'show' have.
     fileprivate var members: [JSONValue.Member] {
-        let rest: [JSONValue.Member] = [
+        var rest: [JSONValue.Member] = [
             .init("state", .string(state.rawValue)), .init("cursor", .integer(presented?.rawValue)),
             .init("began", .moment(startedAt)), .init("last", .moment(changedAt)),
             .init("operations", .integer(operations)), .init("applied", .integer(applied)),
@@ -196,6 +197,7 @@ extension PushJournal {
             .init("code", .string(failure?.code)), .init("message", .string(failure?.message)),
             .init("table", .string(failure?.record?.table)), .init("record", .string(failure?.record?.id)),
         ]
+        if isDamaged { rest = rest.unknown(but: ["state", "code"]) }
         return [JSONValue.Member("journal", .integer(id))] + principal.members + rest
     }
 }

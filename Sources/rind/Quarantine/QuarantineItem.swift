@@ -31,8 +31,8 @@ enum QuarantineItem {
             [
                 principal.description, principal.shownScope, entry.push.key.table.shown(upTo: 40),
                 entry.push.key.id.shown(upTo: 40),
-                entry.push.kind.rawValue, Self.text(entry.push.reason).shown(upTo: 60), String(entry.count),
-                Self.text(entry.firstAt), Self.text(entry.lastAt),
+                entry.isDamaged ? "-" : entry.push.kind.rawValue, Self.text(entry.push.reason).shown(upTo: 60),
+                entry.isDamaged ? "-" : String(entry.count), Self.text(entry.firstAt), Self.text(entry.lastAt),
                 entry.markedAt == nil ? "" : "waits for the next sync",
             ]
         case .line(let entry):
@@ -74,7 +74,7 @@ enum QuarantineItem {
         let own: [JSONValue.Member] = [
             .init("id", .string(name.description)), .init("kind", .string(name.kind.rawValue)),
         ]
-        let rest: [JSONValue.Member] = [
+        var rest: [JSONValue.Member] = [
             .init("table", .string(push?.push.key.table ?? line?.line.table)),
             .init("record", .string(push?.push.key.id ?? line?.line.id)),
             .init("change", .string(push?.push.kind.rawValue)), .init("type", .string(line?.line.type)),
@@ -86,6 +86,7 @@ enum QuarantineItem {
             .init("last_seen", .moment(known(push?.lastAt ?? line?.lastSeen))),
             .init("marked_at", .moment(push?.markedAt)),
         ]
+        if push?.isDamaged == true { rest = rest.unknown(but: ["table", "record", "reason"]) }
         let unknown = principal.members.map { JSONValue.Member($0.name, .null) }
         return own + (principal.rawValue.isEmpty ? unknown : principal.members) + rest
     }

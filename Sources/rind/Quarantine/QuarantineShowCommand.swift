@@ -60,10 +60,14 @@ private struct QuarantineReport: StateReport {
     }
 
     private func lines(_ entry: QuarantinedPush) -> [String] {
-        [
+        let lines = [
             Self.line("table", entry.push.key.table.shown(upTo: 255)),
-            Self.line("record", entry.push.key.id.shown(upTo: 255)), Self.line("change", entry.push.kind.rawValue),
+            Self.line("record", entry.push.key.id.shown(upTo: 255)),
             Self.line("reason", QuarantineItem.text(entry.push.reason).shown(upTo: 1_024)),
+        ]
+        guard !entry.isDamaged else { return lines }
+        return lines + [
+            Self.line("change", entry.push.kind.rawValue),
             Self.line("refused", Self.times(entry.count, first: entry.firstAt, last: entry.lastAt)),
             Self.line(
                 "retry",

@@ -18,9 +18,14 @@ extension ReplicaRow {
             .init("records", .integer(records)), .init("ledger_bytes", .integer(ledgerBytes)),
             .init("held_back", .array(blocked.map { .string($0) })),
         ]
-        if isDamaged { rest = rest.map { $0.name == "last_result" ? $0 : .init($0.name, .null) } }
+        if isDamaged { rest = rest.unknown(but: ["last_result"]) }
         return .object([JSONValue.Member("id", .string(id.description))] + principal.members + rest)
     }
+}
+
+extension [JSONValue.Member] {
+    /// Returns the members of something that cannot be read: all but these are unknown.
+    func unknown(but known: Set<String>) -> Self { map { known.contains($0.name) ? $0 : .init($0.name, .null) } }
 }
 
 /// Points in time as the commands on the state show them.
