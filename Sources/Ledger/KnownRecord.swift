@@ -48,11 +48,11 @@ struct KnownRecord {
     }
 
     /// Returns true if a row of a whole stream may show the record as it was before a push of the last minutes: the row
-    /// is what the device was sent before, or the device has deleted the record.
+    /// is what the device was sent before, or the push has deleted the record, and nothing has brought it again since.
     ///
     /// What is fetched for a client that has gained the table or its columns was sent before, too, and thrown away.
-    func mayBeOlder(_ content: UInt64, than push: PushNote.State, _ rules: RecordVerdict.Rules) -> Bool {
-        push == .gone || wasHeld && sent == content && !rules.isFetched
+    func mayBeOlder(_ row: UInt64, than push: PushNote.State, _ rules: RecordVerdict.Rules) -> Bool {
+        push == .gone && content == nil || wasHeld && sent == row && !rules.isFetched
     }
 
     /// Returns the feeds of a record that stays although one of its feeds has gone: those that nothing has taken away.

@@ -162,6 +162,8 @@ struct LedgerDiffTable {
         case .absent: return push != .gone
         case .created, .updated:
             guard let upsert = group.upsert, redeliveries[hash] == nil else { return false }
+            // A whole stream that has the deletion is not older than it.
+            if push == .gone, let deletion = group.deletion, deletion.sequence > wholeFrom { return false }
             // What came before the whole stream is what has changed.
             return upsert.sequence > wholeFrom && known.mayBeOlder(upsert.content, than: push, rules)
         default: return false

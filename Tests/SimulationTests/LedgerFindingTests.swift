@@ -260,6 +260,20 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `14: a reset brings what was made again since its deletion was pushed a minute ago`() async throws {
+        let world = try await quiesced()
+        world.users.delete(.tasks, "t0", on: 0)
+        try await world.push(0)
+        world.users.putTask("t0", 88)
+        _ = try await world.sync(0)
+        #expect(world.users.task("t0", on: 0) == 88)
+        try await world.perform(.mishap(.reset, 1, 0))
+        world.users.putTask("t0", 89)
+        #expect(try await world.sync(0).restart == .reset)
+        #expect(world.users.task("t0", on: 0) == 89)
+        try await expectRest(world)
+    }
+
     @Test func `14: an echo comes once, in updated, and is dropped as equal from then on`() async throws {
         let world = try await quiesced()
         world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)

@@ -79,6 +79,17 @@ import Testing
         #expect(world.users.mark("t0", on: 0) == 433)
     }
 
+    @Test func `23: gained columns come of what was made again since another device has deleted it`() async throws {
+        let world = try await Self.quiesced([.version, .version])
+        world.users.delete(.tasks, "t0", on: 0)
+        try await world.push(0)
+        world.users.putTask("t0", 69, mark: 7)
+        try await world.perform(.updateApp(device: 1))
+        _ = try await pull(1, world)
+        #expect(world.users.task("t0", on: 1) == 69 && world.users.mark("t0", on: 1) == 7)
+        try await Self.expectRest(world)
+    }
+
     @Test func `23: a migration that broke off comes again`() async throws {
         let world = try await Self.quiesced([.version])
         try await world.perform(.updateApp(device: 0))
