@@ -61,6 +61,12 @@ struct KnownRecord {
         return left.isEmpty ? feeds : left
     }
 
+    /// Returns the feeds to store of a record that is missing and stays; if lines of it could not be read, it has left
+    /// the other feeds that came in full, and a comparison of these must not take it away (finding 13).
+    func feeds(missingIn rules: RecordVerdict.Rules, _ unread: FeedSet) -> FeedSet {
+        unread.isEmpty ? feeds : feeds.subtracting(rules.comparedFeeds).union(unread)
+    }
+
     /// Returns the feeds to store of a record that stays; if no line has said yet where it is, those of its unreadable
     /// lines.
     ///

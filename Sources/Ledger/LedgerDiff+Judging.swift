@@ -71,7 +71,7 @@ extension LedgerDiff {
         case .untouched: keepUntouched(entry, &writer)
         case .absent where !isGone, .descendant where !isGone && verdict.isAbsent:
             figures.heldBack += 1
-            keep(known.feeds, at: entry, isUnseen: true, writer: &writer)
+            keep(known.feeds(missingIn: table.rules, unread), at: entry, isUnseen: true, writer: &writer)
         case .deletedAgain where !isGone:
             // Whether the device has it is as uncertain as before; a tombstone would be believed from now on.
             figures.heldBack += 1

@@ -164,6 +164,22 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `a file that has moved and cannot be read stays, however often it is compared`() async throws {
+        let world = try FindingScheduleTests.world { ($0.devices, $0.keepsAnswers) = (1, false) }
+        _ = try await world.sync(0)
+        try await world.perform(.write(.moveFile, 0, 0))
+        try await world.perform(.mishap(.reset, 1, 0))
+        world.users.damage(.files, "f0")
+        _ = try await world.sync(0)
+        for _ in 0..<3 {
+            try await world.perform(.days(8))
+            // One request type is compared after the other.
+            for _ in 0..<3 { _ = try await world.sync(0) }
+        }
+        #expect(world.users.value(.files, "f0", on: 0) == 1)
+        try await expectRest(world)
+    }
+
     @Test func `a backend that was restored empty empties no device until the operator says so`() async throws {
         let world = try await quiesced()
         for number in 0..<9 { world.users.putTask("n\(number)", number) }
