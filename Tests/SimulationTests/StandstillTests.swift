@@ -130,4 +130,24 @@ import Testing
         }
         #expect(deaths > 10)
     }
+
+    @Test func `20: a record that is edited at any moment of a search for it is found`() async throws {
+        for moments in 0..<80 {
+            let world = try FindingScheduleTests.world {
+                ($0.devices, $0.pushStyle, $0.pushTime, $0.makesIDs) = (1, .calls, .none, true)
+            }
+            for _ in 0..<2 { _ = try await world.sync(0) }
+            world.users.write(.tasks, "mine", value: 5, in: "p0", on: 0)
+            try await world.push(0, .doubtful)
+            world.pass(90_000)
+            let pull = world.beginPull(0)
+            await world.run(pull, moments: moments)
+            guard !pull.isOver else { break }
+            world.users.putTask("mine", 6)
+            await world.run(pull)
+            #expect(pull.ids.created.isEmpty, "after \(moments) moments")
+            let complaint = try await world.quiesce()
+            #expect(complaint == nil && world.complaints.isEmpty, "after \(moments) moments")
+        }
+    }
 }
