@@ -173,10 +173,22 @@ extension Users {
         if adrift.contains(key), key.table == .files, !backend.retired.isEmpty { return nil }
         // The backend has made it anew under an id of its own, and its line cannot be had for now (documented).
         if !backend.retired.isEmpty || row.damage != .none, device.id(of: key) != backend.ids.id(of: key) { return nil }
-        // The line that says where it has gone could not be read, and it has lost its old parent since (documented).
-        if row.damage != .none, local.record.parent != row.record.parent { return nil }
+        if hasMovedUnread(key, on: device) { return nil }
         // The record of a line without an id is unknown.
         return row.damage == .withoutID ? nil : "\(key) is deleted on \(device.name), and was there all the time"
+    }
+
+    /// Returns true if the line could not be read that says where a record has gone, or one that it belongs to: with the
+    /// old parent it goes, too (documented).
+    private func hasMovedUnread(_ key: SimulatedKey, on device: SimulatedDevice) -> Bool {
+        var next: SimulatedKey? = key
+        // Folders may lie in a circle for a while.
+        for _ in 0..<16 {
+            guard let key = next, let row = backend.rows[key], let local = device.records[key] else { return false }
+            if row.damage != .none, local.record.parent != row.record.parent { return true }
+            next = key.table.parent.map { SimulatedKey($0, row.record.parent) }
+        }
+        return false
     }
 }
 
