@@ -41,6 +41,24 @@ extension PushRecoveryRunner {
     /// Searches for records in everything since a cursor, or in a full stream.
     mutating func search(_ indices: [Int], from presented: Cursor?) async throws -> PushRecoveryEvent {
         let (configuration, inFlight) = (services.configuration, indices.compactMap { self.inFlight[$0] })
+        guard var found = try await look(for: inFlight, from: presented) else { return .outOfReach }
+        if found.count < inFlight.count {
+            // A record that is edited meanwhile moves behind the end of the stream (finding 12).
+            guard let again = try await look(for: inFlight, from: presented) else { return .outOfReach }
+            found.merge(again) { first, _ in first }
+        }
+        let refused = inFlight.filter { operation in
+            configuration.schema.table(named: operation.record.table)?.feeds
+                .contains { $0.versions.contains { refusedTypes.contains($0.requestType) } } ?? false
+        }
+        return .found(found, refused: Set(refused.map(\.index)))
+    }
+
+    /// Returns the ids of the records that one stream has; nil if it cannot go on from the cursor.
+    private mutating func look(
+        for inFlight: [InFlightOperation], from presented: Cursor?
+    ) async throws -> [Int: String]? {
+        let configuration = services.configuration
         let search = CreationSearch(
             inFlight.compactMap(subject), schema: configuration.schema, rules: configuration.envelopeRules)
         let tables = Set(inFlight.map(\.record.table))
@@ -48,7 +66,7 @@ extension PushRecoveryRunner {
             var runner = runner(tables, presented)
             return try await runner.look(for: search)
         }
-        guard let done else { return .outOfReach }
+        guard let done else { return nil }
         var taken: [Int: Set<String>] = [:]
         for (table, ids) in done.search.guesses {
             taken[table] = try await services.store.read(identity.principal) {
@@ -56,11 +74,7 @@ extension PushRecoveryRunner {
             }
         }
         refusedTypes = done.refused
-        let refused = inFlight.filter { operation in
-            configuration.schema.table(named: operation.record.table)?.feeds
-                .contains { $0.versions.contains { done.refused.contains($0.requestType) } } ?? false
-        }
-        return .found(done.search.found(taken: taken), refused: Set(refused.map(\.index)))
+        return done.search.found(taken: taken)
     }
 
     /// Returns a runner of a pull for these tables only, whose lines are only searched.

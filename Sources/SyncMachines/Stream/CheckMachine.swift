@@ -20,9 +20,6 @@ package struct CheckMachine: SyncMachine, Sendable {
     private let query: PullQuery
     private let settings: PullSettings
     private(set) var state = State.loading
-    /// True if a search in the whole stream has been continued once: a row that changes while it is streamed moves
-    /// behind the end of that stream (finding 12).
-    private var isSecondLook = false
     /// The event that could not be, and in which state it came, for the log.
     package private(set) var unexpected: UnexpectedEvent?
 
@@ -98,11 +95,6 @@ package struct CheckMachine: SyncMachine, Sendable {
             return .stream(action)
         case .ended(let end):
             switch end {
-            case .complete where query.isFirst && !isSecondLook:
-                isSecondLook = true
-                var stream = stream
-                let step = stream.goOn()
-                return follow(step, stream, plan: plan, since: since)
             case .complete: return self.end(complete)
             case .broken: return fail(.streamBroken)
             case .reset(let token):
