@@ -90,6 +90,17 @@ import Testing
         try await Self.expectRest(world)
     }
 
+    @Test func `22: a push with the cursor from before an update goes over no record of a gained table`() async throws {
+        let world = try await Self.quiesced([.later]) { ($0.checksConflicts, $0.pushTime) = (true, .before) }
+        try await world.perform(.updateApp(device: 0))
+        _ = try await pull(0, world)
+        world.users.put(.notes, "n0", value: 48)
+        world.users.write(.notes, "n0", value: 263, on: 0)
+        try await world.push(0)
+        #expect(world.users.backend.visible(to: 2)[SimulatedKey(.notes, "n0")]?.value == 48)
+        try await Self.expectRest(world)
+    }
+
     @Test func `23: a migration that broke off comes again`() async throws {
         let world = try await Self.quiesced([.version])
         try await world.perform(.updateApp(device: 0))

@@ -117,14 +117,15 @@ struct ConflictSearch {
     ///
     /// Of the possible versions, the one whose types the cursor has been streamed with is taken.
     private func version(_ tables: [Table]) -> Int {
-        let newest = scope.schema.version
+        let (oldest, newest) = (tables.map(\.since).max() ?? 0, scope.schema.version)
+        // A client that pushes a table has it, whatever the version at its cursor was.
         let candidates = [scope.request.schemaVersion, row.schemaVersion, newest].compactMap {
             $0.map { min($0, newest) }
-        }
+        }.filter { $0 >= oldest }
         func known(_ version: Int) -> Int {
             tables.reduce(0) { $0 + $1.upsertTypes(at: version).count { row.vector[$0] != nil } }
         }
-        var best = candidates[0]
+        var best = candidates.first ?? newest
         for candidate in candidates where known(candidate) > known(best) { best = candidate }
         return best
     }
