@@ -17,6 +17,7 @@ import Testing
     @Test(.eachByteStore) func `whatever gateways ask and change, every store answers as the dictionary does`()
         async throws
     {
+        var count = 0
         for seed in 0..<Self.seeds {
             let recorded = NIOLockedValueBox<[Recorded]>([])
             var campaign = SimulationCampaign()
@@ -28,9 +29,12 @@ import Testing
             }
             _ = try await campaign.run(seed: seed)
             let calls = recorded.withLockedValue(\.self)
-            #expect(calls.count > 100)
+            #expect(calls.count > 20)
+            count += calls.count
             for call in calls { try await call.replay(in: store.store, "seed \(seed)") }
         }
+        // Some courses are short.
+        #expect(count > 100 * Int(Self.seeds))
     }
 }
 
