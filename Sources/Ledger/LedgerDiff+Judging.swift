@@ -18,9 +18,10 @@ extension LedgerDiff {
         in table: LedgerDiffTable, for purpose: LedgerDiffTable.Purpose, _ subject: Subject, _ group: RecordGroup,
         view: LedgerView, writer: inout LedgerChunkWriter
     ) {
-        var verdict = RecordVerdict(known, subject.isInStream ? group : nil, rules: table.rules)
-        let unreadable = input.signs.unreadable(
-            subject.hash, in: table.index, after: subject.isInStream && table.types.count == 1 ? group : nil)
+        let came = subject.isInStream ? group : nil
+        var verdict = RecordVerdict(known, came, rules: table.rules)
+        let ordered = table.types.count == 1 ? came : nil
+        let unreadable = input.signs.unreadable(subject.hash, in: table.index, after: ordered)
         let (isUnreadable, unread) = (unreadable != nil, unreadable?.feeds ?? [])
         let isUnsettled = table.isUnsettled(verdict, of: known, at: subject.hash, in: group)
         if isUnsettled, verdict.outcome != .absent { verdict.outcome = .kept }
@@ -56,8 +57,7 @@ extension LedgerDiff {
         guard purpose == .write else { return }
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
-        let deletion = subject.isInStream ? group.deletion : nil
-        if table.isUndecided(verdict, unreadable, before: deletion) { report.suspended.formUnion(table.requestTypes) }
+        if table.isOpen(verdict, of: known, unreadable, in: came) { report.suspended.formUnion(table.requestTypes) }
         if isUnsettled {
             report.suspended.formUnion(table.requestTypes.intersection(input.plan.compared))
             known.content = nil
@@ -130,7 +130,7 @@ extension LedgerDiff {
             let began = input.signs.beginning(ofPartOf: group.deletion?.sequence ?? group.firstDeletion)
             // A device without anything has no children but those that came in an earlier part.
             guard !table.rules.isFirst || began > 0 else { return }
-            // Such a deletion may be older than the record's children.
+            // A late deletion may be older than the record's children.
             if table.isLate {
                 parents.leaveOpen(table.index)
             } else {

@@ -54,8 +54,8 @@ package struct LedgerDiffPlan: Hashable, Sendable {
     package var empty: Set<String> = []
     /// The request types that the backend currently refuses: meanwhile no record of their tables is deleted.
     package var refused: Set<String> = []
-    /// The request types that the presented cursor did not have, that the backend refused then, or whose comparison
-    /// failed: their lines may be older than those of the others.
+    /// The request types that were not tracked at the presented cursor, that the backend refused then, or whose
+    /// comparison failed: their lines may be older than those of the others.
     package var late: Set<String> = []
     /// True if the stream has been continued once, as it must be before records are deleted because they did not come
     /// (finding 12).

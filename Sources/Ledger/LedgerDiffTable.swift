@@ -62,8 +62,8 @@ struct LedgerDiffTable {
     /// True if the backend currently refuses one of the table's request types: a record may have moved away, unseen,
     /// from the parent that is gone.
     var isRefused: Bool { rules.isRefused }
-    /// True if one of the table's request types was not streamed with the others at the presented cursor, so that its
-    /// lines may be older than theirs.
+    /// True if one of the table's request types was not streamed with the others at the presented cursor, or if it is
+    /// unknown when it was, for want of a ledger: its lines may be older than theirs.
     let isLate: Bool
 
     init(index: Int, input: LedgerDiffInput, isParent: Bool, isCyclic: Bool) {
@@ -83,7 +83,7 @@ struct LedgerDiffTable {
             link.parents.compactMap { name in input.schema.tables.firstIndex { $0.name == name } }
         }
         let asked = feeds.compactMap { $0 }
-        isLate = !plan.late.isDisjoint(with: asked)
+        isLate = !plan.late.isDisjoint(with: asked) || !isLedgered && !plan.isFirst
         rules.isFirst = plan.isFirst
         rules.isExact = plan.isExact && isLedgered
         rules.isTracked = isLedgered && !asked.contains { plan.untracked.contains($0) }
@@ -162,8 +162,10 @@ struct LedgerDiffTable {
         case .absent: return push != .gone
         case .created, .updated:
             guard let upsert = group.upsert, redeliveries[hash] == nil else { return false }
-            // A whole stream that has the deletion is not older than it.
-            if push == .gone, let deletion = group.deletion, deletion.sequence > wholeFrom { return false }
+            // What is fetched again comes behind the deletions since the cursor: so it was made again.
+            if push == .gone, rules.isFetched, let deletion = group.deletion, deletion.sequence < upsert.sequence {
+                return false
+            }
             // What came before the whole stream is what has changed.
             return upsert.sequence > wholeFrom && known.mayBeOlder(upsert.content, than: push, rules)
         default: return false
@@ -172,12 +174,18 @@ struct LedgerDiffTable {
 
     /// Returns true if only a comparison can tell what has become of a record.
     ///
-    /// A deletion behind an unreadable line may be of the line's feed or of another.
-    func isUndecided(
-        _ verdict: RecordVerdict, _ unreadable: StreamSigns.Unreadable?, before deletion: DeduplicationEntry?
+    /// An unreadable line may be older than the deletion of a parent in a later part of the stream (finding 16), or than
+    /// a deletion by its own feed, of which only the newest line is kept.
+    func isOpen(
+        _ verdict: RecordVerdict, of known: KnownRecord, _ unreadable: StreamSigns.Unreadable?, in group: RecordGroup?
     ) -> Bool {
-        if let unreadable, let deletion, deletion.sequence > unreadable.sequence { return true }
-        return verdict.isDoubtful || verdict.isAbsent && isRefused
+        if verdict.isDoubtful || verdict.isAbsent && isRefused { return true }
+        guard let unreadable, known.state == .held else { return false }
+        if let parent = verdict.parent, parent.resumed >= unreadable.sequence {
+            return !parent.takesAlong(unreadable.sequence)
+        }
+        guard let group, let deletion = group.deletion, deletion.sequence > unreadable.sequence else { return false }
+        return !unreadable.feeds.isSubset(of: group.remaining)
     }
 
     /// Sets the parents that are gone by now; those in `excluded` tables count as present.

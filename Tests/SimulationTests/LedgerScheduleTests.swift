@@ -112,6 +112,23 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `an unreadable row stays until it is compared if its parent went while the stream broke`() async throws {
+        let world = try FindingScheduleTests.world { ($0.devices, $0.keepsAnswers) = (1, false) }
+        _ = try await world.sync(0)
+        world.users.damage(.comments, "c0")
+        let pull = world.beginPull(0)
+        await world.run(pull, until: .open)
+        for _ in 0..<12 { await world.run(pull, until: .line) }
+        world.users.removeTask("t0")
+        try await world.perform(.cut(pull: 0))
+        await world.run(pull)
+        #expect(world.users.task("t0", on: 0) == nil && world.users.value(.comments, "c0", on: 0) == 1)
+        world.pass(7_200_000)
+        _ = try await world.sync(0)
+        #expect(world.users.value(.comments, "c0", on: 0) == nil)
+        try await expectRest(world)
+    }
+
     @Test func `what hung on a row that went and came again after a lost answer is found out by a comparison`()
         async throws
     {

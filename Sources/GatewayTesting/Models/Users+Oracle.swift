@@ -185,7 +185,9 @@ extension Users {
         // Folders may lie in a circle for a while.
         for _ in 0..<16 {
             guard let key = next, let row = backend.rows[key], let local = device.records[key] else { return false }
-            if row.damage != .none, local.record.parent != row.record.parent { return true }
+            if row.damage != .none, local.record.parent != row.record.parent {
+                return key.table.parent.map { !backend.isVisible(SimulatedKey($0, local.record.parent)) } ?? true
+            }
             next = key.table.parent.map { SimulatedKey($0, row.record.parent) }
         }
         return false

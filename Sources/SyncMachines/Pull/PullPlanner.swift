@@ -66,7 +66,7 @@ struct PullPlanner: Sendable {
                 basis: .cursor, output: context.isFork ? .whole : .delta, isFirst: false, untracked: untracked(row),
                 released: released(row)),
             delivery: .incremental, replica: replica(of: row), start: startAfterChange(row))
-        plan.diff.late = plan.diff.untracked.union(row.comparisons.filter { $0.value.failures > 0 }.keys)
+        plan.diff.late = plan.diff.untracked.union(refused(row))
         applyChange(to: &plan.diff)
         let whole = wholeTypes(from: plan.start, row)
         guard whole.isEmpty else {
@@ -193,6 +193,15 @@ struct PullPlanner: Sendable {
     func untracked(_ row: CursorRow) -> Set<String> {
         let known = LedgeredType.known(query.ledgered, of: row)
         return Set(query.ledgered.keys).subtracting(known.filter(\.value.isTracked).keys)
+    }
+
+    /// Returns the types that the backend has refused since they came, or of which a comparison has failed, be it under
+    /// the name that the client's version before had for them.
+    private func refused(_ row: CursorRow) -> Set<String> {
+        Set(
+            query.ledgered.filter { name, type in
+                type.others.union([name]).contains { row.comparisons[$0].map { $0.failures > 0 } ?? false }
+            }.keys)
     }
 
     private func released(_ row: CursorRow) -> Set<String> {

@@ -371,6 +371,18 @@ import Testing
         #expect(await bench.ledger.tablesRead == ["albums"])
     }
 
+    @Test func `a parent without a ledger that went and came again takes nothing along`() async throws {
+        var albums = Bench.table("albums")
+        albums.isLedgered = false
+        var bench = Bench(albums, Bench.table("files", parents: ["albums"]))
+        _ = try await bench.pull { $0.row("files", "f", in: "a") }
+        let answer = try await bench.pull {
+            $0.delete("albums", "a")
+            $0.row("albums", "a")
+        }
+        #expect(answer.deleted.isEmpty)
+    }
+
     @Test(arguments: [false, true])
     func `if the earlier content is unknown, every deletion of a parent counts`(_ isLedgered: Bool) async throws {
         var albums = Bench.table("albums")
