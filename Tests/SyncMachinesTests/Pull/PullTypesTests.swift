@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Deduplication
+import Ledger
 import SyncMachines
 import SyncModel
 import Testing
@@ -107,5 +108,18 @@ import Testing
             return
         }
         #expect(plan.delivery == .replacement && plan.replaced == .tables(["links"]))
+    }
+
+    @Test(arguments: [0, 1])
+    func `deletions of a type are late if the one that it has replaced was refused`(_ failures: Int) throws {
+        var pull = Book(
+            presented: 1_000, version: 2, settings: PullLedgerTests.settings,
+            tableDigests: ["albums": "m", "links": "l"])
+        var comparisons = PullLedgerTests.compared()
+        comparisons["AlbumsV1"]?.failures = failures
+        pull.send(.context(PullLedgerTests.context(try Book.row(comparisons: comparisons))))
+        while !pull.isStreaming, pull.action != .fail(.unexpectedEvent) { pull.send(.done) }
+        _ = try pull.finish(at: PullLedgerTests.now)
+        #expect(pull.diffed.first?.late == (failures > 0 ? ["AlbumsV2"] : []))
     }
 }
