@@ -56,16 +56,23 @@ extension PushFaultCourse {
     private func dangling(on place: Int) -> (table: String, id: String, name: String)? {
         let model = devices[place].model
         for table in tables.tables {
-            guard let (column, parents) = table.parent else { continue }
             for (id, values) in model.contents[table.name] ?? [:] {
-                guard case .string(let parent)? = values[column], model.contents[parents]?[parent] == nil,
-                    case .string(let text)? = values[table.nameColumn],
+                guard case .string(let text)? = values[table.nameColumn], isDangling(id, in: table, on: place),
                     model.record(table.name, id)?.status != .synced
                 else { continue }
                 return (table.name, id, String(text.prefix { $0 != " " }))
             }
         }
         return nil
+    }
+
+    /// Whether the device has no longer what a record belongs to, or what that belongs to.
+    private func isDangling(_ id: String, in table: FaultTables.Table, on place: Int) -> Bool {
+        let contents = devices[place].model.contents
+        guard let (column, parents) = table.parent, case .string(let parent)? = contents[table.name]?[id]?[column],
+            let above = tables.tables.first(where: { $0.name == parents })
+        else { return false }
+        return contents[parents]?[parent] == nil || isDangling(parent, in: above, on: place)
     }
 
     /// A record that the device shows, by chance, and its name.
