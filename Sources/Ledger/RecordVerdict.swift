@@ -201,12 +201,13 @@ struct RecordVerdict: Hashable {
         return found
     }
 
-    /// Returns true if a parent may have taken along a record whose line came before: the parent went in a later part
-    /// of the stream, for good or to come again (finding 16).
+    /// Returns true if a parent may have taken along a record whose line came: the parent went in a later part of the
+    /// stream, for good or to come again, or it is missing, and no line says when it went (finding 16).
     private static func mayHaveGone(_ links: [UInt64], _ rules: Rules, since sequence: UInt64) -> Bool {
         func isLater(_ began: UInt64?) -> Bool { began ?? 0 >= sequence }
         return rules.goneParents.contains {
-            $0.link < links.count && isLater($0.records[links[$0.link]]?.resumed)
+            guard $0.link < links.count, let departure = $0.records[links[$0.link]] else { return false }
+            return departure.isAbsent || isLater(departure.resumed)
         }
             || rules.returnedParents.contains {
                 $0.link < links.count && isLater($0.records[links[$0.link]])

@@ -371,6 +371,21 @@ import Testing
         #expect(await bench.ledger.tablesRead == ["albums"])
     }
 
+    @Test func `a child that came is compared again if its parent is missing`() async throws {
+        var bench = Bench(Bench.table("albums"), Bench.table("files", parents: ["albums"]))
+        _ = try await bench.pull {
+            $0.row("albums", "a")
+            $0.row("files", "f", in: "a")
+        }
+        let answer = try await bench.pull(
+            plan: { ($0.compared, $0.isSecondLook) = (["albums", "files"], true) }
+        ) {
+            $0.row("files", "f", in: "a")
+        }
+        #expect(answer.deleted == ["albums/a"])
+        #expect(answer.report.suspended == ["files"])
+    }
+
     @Test func `a parent without a ledger that went and came again takes nothing along`() async throws {
         var albums = Bench.table("albums")
         albums.isLedgered = false
