@@ -153,32 +153,20 @@ import Testing
         try await expectRest(world)
     }
 
-    @Test func `a deletion that comes late does not take along what was made since`() async throws {
-        let world = try await quiesced([.version])
+    @Test(arguments: [false, true])
+    func `a deletion that comes late does not take along what was made since, nor behind an update of the app`(
+        _ isUpdated: Bool
+    ) async throws {
+        let world = try await quiesced([isUpdated ? .later : .version])
         world.users.retire(["TasksV1"])
         world.users.removeTask("t0")
         world.users.write(.tasks, "t0", value: 9, on: 0)
         world.users.write(.comments, "new", value: 3, in: "t0", on: 0)
+        if isUpdated {
+            try await world.push(0)
+            try await world.perform(.updateApp(device: 0))
+        }
         for _ in 0..<2 { _ = try await world.sync(0) }
-        world.users.retire([])
-        let pull = try await world.sync(0)
-        #expect(pull.ids.updated.contains("tasks/t0") && pull.ids.deleted.isEmpty)
-        #expect(world.users.value(.comments, "new", on: 0) == 3)
-        try await expectRest(world)
-        #expect(world.users.value(.comments, "c0", on: 0) == nil)
-    }
-
-    @Test func `a deletion that comes late after an update of the app does not take along what was made since`()
-        async throws
-    {
-        let world = try await quiesced([.later])
-        world.users.retire(["TasksV1"])
-        world.users.removeTask("t0")
-        world.users.write(.tasks, "t0", value: 9, on: 0)
-        world.users.write(.comments, "new", value: 3, in: "t0", on: 0)
-        try await world.push(0)
-        try await world.perform(.updateApp(device: 0))
-        _ = try await world.sync(0)
         world.users.retire([])
         let pull = try await world.sync(0)
         #expect(pull.ids.updated.contains("tasks/t0") && pull.ids.deleted.isEmpty)

@@ -198,9 +198,11 @@ struct PullPlanner: Sendable {
     /// Returns the types that the backend has refused since they came, or of which a comparison has failed, be it under
     /// the name that the client's version before had for them.
     private func refused(_ row: CursorRow) -> Set<String> {
-        Set(
+        let failed = row.comparisons.filter { $0.value.failures > 0 }
+        guard !failed.isEmpty else { return [] }
+        return Set(
             query.ledgered.filter { name, type in
-                type.others.union([name]).contains { row.comparisons[$0].map { $0.failures > 0 } ?? false }
+                failed[name] != nil || type.others.contains { failed[$0] != nil }
             }.keys)
     }
 
