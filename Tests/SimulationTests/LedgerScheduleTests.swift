@@ -94,16 +94,21 @@ import Testing
         #expect(world.users.task("t0", on: 1) == nil)
     }
 
+    /// Pulls through a stream that breaks after some of its lines, while a task goes.
+    private func cutPull(of world: World, after lines: Int) async throws {
+        let pull = world.beginPull(0)
+        await world.run(pull, until: .open)
+        for _ in 0..<lines { await world.run(pull, until: .line) }
+        world.users.removeTask("t0")
+        try await world.perform(.cut(pull: 0))
+        await world.run(pull)
+    }
+
     @Test func `whether a row stays whose parent went while the stream was broken is found out by a comparison`()
         async throws
     {
         let world = try FindingScheduleTests.world { $0.devices = 1 }
-        let pull = world.beginPull(0)
-        await world.run(pull, until: .open)
-        for _ in 0..<18 { await world.run(pull, until: .line) }
-        world.users.removeTask("t0")
-        try await world.perform(.cut(pull: 0))
-        await world.run(pull)
+        try await cutPull(of: world, after: 18)
         #expect(world.users.task("t0", on: 0) == nil && world.users.value(.comments, "c0", on: 0) == 1)
         #expect(world.counts["log: ledger.sweep_suspended"] == 1)
         world.pass(7_200_000)
@@ -116,12 +121,7 @@ import Testing
         let world = try FindingScheduleTests.world { ($0.devices, $0.keepsAnswers) = (1, false) }
         _ = try await world.sync(0)
         world.users.damage(.comments, "c0")
-        let pull = world.beginPull(0)
-        await world.run(pull, until: .open)
-        for _ in 0..<12 { await world.run(pull, until: .line) }
-        world.users.removeTask("t0")
-        try await world.perform(.cut(pull: 0))
-        await world.run(pull)
+        try await cutPull(of: world, after: 12)
         #expect(world.users.task("t0", on: 0) == nil && world.users.value(.comments, "c0", on: 0) == 1)
         world.pass(7_200_000)
         _ = try await world.sync(0)

@@ -261,8 +261,8 @@ enum ErrorMeanings {
         none of them is deleted
         ledger.sweep_suspended: records may be gone, but the stream does not prove it: a line has no readable id, \
         lines are of a version that upsert does not list (unknown_types), the stream broke while a parent was \
-        deleted, a record's deletion came behind its row, a full stream lacks what was pushed within [ledger] \
-        settle, or too many parents were deleted at once
+        deleted, a record's deletion came behind its row, a full stream lacks the parent of a row or what was \
+        pushed within [ledger] settle, or too many parents were deleted at once
         schema.unknown_names: a client's migration asks for tables or columns that the configuration does not have \
         for its version; they are left out (names has the first of them)
         ledger.sweep_failed: a request type could not be compared: its stream broke, was refused or is too large \

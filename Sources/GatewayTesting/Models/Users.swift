@@ -21,6 +21,8 @@ package final class Users {
     var adrift: Set<SimulatedKey> = []
     /// Records that a restored device has not pushed by its own account, although it has: it may get them as created.
     var remade: Set<SimulatedKey> = []
+    /// Records that a restored device deletes although its account has deleted them already.
+    var redeleted: Set<SimulatedKey> = []
     /// All records that were ever pushed.
     var pushed: Set<SimulatedKey> = []
     /// The records that a device has deleted while they were on their way to the backend.
@@ -71,8 +73,9 @@ package final class Users {
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return
         }
-        // What a push has deleted is not brought back in the next minutes, though a restored backend has it again.
-        if backend.restored.contains(key), unmade.contains(key) { return }
+        // What a push has deleted is not brought back in the next minutes, though a restored backend has it again, or
+        // another user has made it again before a restored device repeats the deletion.
+        if backend.restored.contains(key) && unmade.contains(key) || redeleted.contains(key) { return }
         complain(
             "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
         )

@@ -70,7 +70,9 @@ final class WorldBackend: @unchecked Sendable {
         let parent = ids.key(table, named)
         // Of a parent that is gone before its creation was answered nobody learns the id.
         let isThere = users.backend.rows[parent] != nil
-        if named == parent.id, ids.clientID(of: parent) != nil, isThere, !users.adrift.contains(parent) {
+        // After the state has lost an id only the parent's line can tell it.
+        let isLost = users.adrift.contains(parent) || users.adrift.contains(key) && !users.backend.isVisible(parent)
+        if named == parent.id, ids.clientID(of: parent) != nil, isThere, !isLost {
             users.complain("the backend is sent \(key) in \(named), which it calls \(ids.id(of: parent))")
         }
         operation.local.record.parent = parent.id

@@ -92,11 +92,11 @@ private struct JournalList: StateReport {
         let rows = journals.map { journal in
             [
                 String(journal.id), journal.principal.description, journal.principal.shownScope,
-                journal.state.rawValue, journal.isDamaged ? "-" : "\(journal.applied) of \(journal.operations)",
+                journal.state.rawValue, journal.unlessDamaged("\(journal.applied) of \(journal.operations)"),
                 (journal.reason ?? "-").shown(upTo: 60),
                 (journal.failure?.record).map { "\($0.table) \($0.id)" }?.shown(upTo: 60) ?? "-",
-                journal.isDamaged ? "-" : MomentText.seconds(journal.startedAt),
-                journal.isDamaged ? "-" : MomentText.seconds(journal.changedAt),
+                journal.unlessDamaged(MomentText.seconds(journal.startedAt)),
+                journal.unlessDamaged(MomentText.seconds(journal.changedAt)),
             ]
         }
         var lines = TextTable(columns: Self.columns, rows: rows).lines
@@ -186,6 +186,9 @@ private struct JournalReport: StateReport {
 extension PushJournal {
     /// The code, with what else is known of why.
     fileprivate var reason: String? { failure.map { $0.code + ($0.message.map { ": \($0)" } ?? "") } }
+
+    /// Returns a text of what an undamaged journal knows.
+    fileprivate func unlessDamaged(_ text: String) -> String { isDamaged ? "-" : text }
 
     /// The members that both 'list' and 'show' have.
     fileprivate var members: [JSONValue.Member] {

@@ -95,6 +95,22 @@ import Testing
         #expect(try await bench.pull { $0.delete("files", "x", feed: 1) }.deleted == ["files/x"])
     }
 
+    @Test(arguments: [(0, []), (1, ["A", "B"])] as [(Int, Set<String>)])
+    func `a deletion behind an unreadable line is compared if the line's own feed sent it`(
+        _ feed: Int, _ suspended: Set<String>
+    ) async throws {
+        var bench = Bench(Bench.table("files", feeds: ["A", "B"]))
+        _ = try await bench.pull {
+            $0.row("files", "x")
+            $0.row("files", "x", feed: 1)
+        }
+        let answer = try await bench.pull {
+            $0.damaged("files", "x", feed: 1)
+            $0.delete("files", "x", feed: feed)
+        }
+        #expect(answer.deleted.isEmpty && answer.report.suspended == suspended)
+    }
+
     // Absence.
 
     @Test func `children of a folder that went and came are looked for twice before they are deleted`() async throws {
