@@ -21,8 +21,8 @@ package final class Users {
     var adrift: Set<SimulatedKey> = []
     /// Records that a restored device has not pushed by its own account, although it has: it may get them as created.
     var remade: Set<SimulatedKey> = []
-    /// Records that a restored device deletes although its account has deleted them already.
-    var redeleted: Set<SimulatedKey> = []
+    /// The moments at which devices were restored, by the records that they delete although their account has done so.
+    var redeleted: [SimulatedKey: Instant] = [:]
     /// All records that were ever pushed.
     var pushed: Set<SimulatedKey> = []
     /// The records that a device has deleted while they were on their way to the backend.
@@ -61,7 +61,8 @@ package final class Users {
 
     /// Checks if the gateway should have found the change that a push overwrites: one by another writer that came after
     /// the device's last version, and before the gateway looked for conflicts.
-    func checkUnseen(_ key: SimulatedKey, of sync: WorldSync) {
+    func checkUnseen(_ operation: WorldBackend.Operation, of sync: WorldSync) {
+        let key = operation.key
         guard setup.checksConflicts, setup.hasLedger, sync.presented != nil, let base = sync.bases[key],
             let row = backend.rows[key], row.changed <= max(sync.began, sync.lookedAt), row.changedBy != sync.device,
             row.record.projected(to: 1) != base.projected(to: 1),
@@ -74,8 +75,11 @@ package final class Users {
             return
         }
         // What a push has deleted is not brought back in the next minutes, though a restored backend has it again, or
-        // another user has made it again before a restored device repeats the deletion.
-        if backend.restored.contains(key) && unmade.contains(key) || redeleted.contains(key) { return }
+        // another user has made it again before a restored device repeats the deletion: `settle` and the hour until
+        // the next comparison.
+        if backend.restored.contains(key), unmade.contains(key) { return }
+        let restored = operation.local.status == .deleted ? redeleted[key] : nil
+        if let restored, now.milliseconds(since: restored) < 3_900_000 { return }
         complain(
             "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
         )

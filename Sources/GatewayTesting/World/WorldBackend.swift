@@ -49,7 +49,7 @@ final class WorldBackend: @unchecked Sendable {
     /// Applies an operation of the request that runs in the current task.
     func apply(_ operation: Operation) {
         let sync = WorldSync.current
-        if let sync { users.checkUnseen(operation.key, of: sync) }
+        if let sync { users.checkUnseen(operation, of: sync) }
         let changed = users.backend.rows[operation.key]?.changed
         users.backend.push(operation.key, operation.local, clientID: operation.clientID)
         guard users.backend.rows[operation.key]?.changed != changed else { return }
