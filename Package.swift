@@ -81,7 +81,7 @@ let package = Package(
         .target(name: "Threads", dependencies: [nioLocks]),
         .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
         .target(name: "Postgres", dependencies: ["CPQ", "SyncModel", "Threads", nioCore, nioLocks, log]),
-        .target(name: "Accounts", dependencies: ["StateStore", "SyncModel", nioLocks]),
+        .target(name: "Accounts", dependencies: ["StateStore", "SyncModel", deque, nioLocks]),
         .target(name: "StateProbes", dependencies: ["StateStore", nioLocks]),
         .target(
             name: "SQLiteState",

@@ -28,16 +28,13 @@ extension Accounts {
         let context = try await look(
             principal,
             loading: { lookups in
-                let (answer, rows) = try await leases.take(request, of: principal, loading: lookups)
+                let (answer, rows) = try await leases.take(
+                    request, of: principal, deleting: SessionRules.moveKey(principal.owner), loading: lookups)
                 taken = answer
                 return rows
             }, rule)
         guard let taken else { throw StateError.failed("a context was read without a lease") }
-        guard case .taken(let lease, .some, _) = taken else { return (context, taken) }
-        try await Lease.$current.withValue(lease) {
-            try await change(principal) { SessionRules.forgetPositions(in: &$0) }
-        }
-        return (try await read(principal, rule), taken)
+        return (context, taken)
     }
 
     /// Lets a lease that is held last for this many milliseconds from now on.

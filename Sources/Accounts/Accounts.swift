@@ -15,7 +15,7 @@ package import SyncModel
 /// Nobody holds an account across a wait: a rule gets the newest value, and its changes are committed if nothing that
 /// it has read was changed meanwhile. If something was, the rule runs again. So callers see the outcomes of rules only.
 package final class Accounts: Sendable {
-    /// The number of times that a rule runs again because another gateway was faster.
+    /// The number of times that a rule runs because others were faster.
     private static let maximumAttempts = 100
     /// The number of times that a rule asks for rows, unless it asks for the same ones again and again.
     private static let maximumLoads = 10_000
@@ -30,6 +30,7 @@ package final class Accounts: Sendable {
     /// The values that hold for all principals.
     package let setting: AccountSetting
     private let queue: CommitQueue
+    private let turns = Turns()
     private let cache = AccountCache(limit: 64 << 20)
     let chunks: ChunkCache
     let versions: VersionSource
@@ -57,9 +58,7 @@ package final class Accounts: Sendable {
     /// Runs a rule that changes nothing.
     ///
     /// - Throws: `CancellationError` if the task is cancelled, ``StateError``, or what the rule throws.
-    package func read<T>(
-        _ principal: Principal, _ rule: (inout Account) throws -> T
-    ) async throws -> T {
+    package func read<T>(_ principal: Principal, _ rule: (inout Account) throws -> T) async throws -> T {
         try Task.checkCancellation()
         return try await look(principal, rule)
     }
@@ -81,12 +80,13 @@ package final class Accounts: Sendable {
         let outcome = try await run(
             rule, of: principal, with: deferred, from: &view, loads: &loads, loading: load
         ).outcome
+        // A change may begin with what is older, as its versions are compared.
+        if load == nil, !isCurrent, let known { view.complete(with: known) }
         if loads > 0 { cache.keep(view.kept(of: owner), of: owner, since: moment) }
         return try outcome.get()
     }
 
-    /// Runs a rule and commits its changes, even if the task is cancelled: a client that hangs up must not undo what
-    /// its backend has accepted.
+    /// Runs a rule and commits its changes, even if the task is cancelled: what a backend has accepted must be noted.
     ///
     /// The rule may run several times; only what its last run has returned or thrown counts.
     /// With `keeps` false, for whoever goes through all principals, nothing is kept in memory that was not.
@@ -95,7 +95,10 @@ package final class Accounts: Sendable {
         _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
         let owner = principal.owner
+        var hasTurn = false
+        defer { if hasTurn { turns.pass(owner) } }
         for attempt in 0..<Self.maximumAttempts {
+            if attempt == Turns.freeAttempts { hasTurn = await turns.take(owner) }
             let deferred = deferred.changes(of: owner)
             let foreign = try await store.foreignChanges()
             let (known, moment) = cache.view(of: owner, foreign: foreign)

@@ -29,8 +29,8 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
         case commit([RowChanges], [CommitOutcome])
     }
 
-    /// False: nothing waits for a disk.
-    package let commitsInGroups = false
+    /// True if a test wants what waits to be committed together: nothing waits for a disk.
+    package let commitsInGroups: Bool
     private let gate: Gate?
     private let witness: Witness?
     private let table: NIOLockedValueBox<ByteTable?>
@@ -40,14 +40,16 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
     private let commits = NIOLockedValueBox<Int64>(0)
 
     /// Creates an empty store.
-    package convenience init(gate: Gate? = nil) { self.init(ByteTable(), gate) }
-
-    private convenience init(_ table: ByteTable?, _ gate: Gate?, witness: Witness? = nil) {
-        self.init(of: NIOLockedValueBox(table), gate, witness: witness, seesChanges: true)
+    package convenience init(commitsInGroups: Bool = false, gate: Gate? = nil) {
+        self.init(of: NIOLockedValueBox(ByteTable()), gate, commitsInGroups: commitsInGroups)
     }
 
-    private init(of table: NIOLockedValueBox<ByteTable?>, _ gate: Gate?, witness: Witness?, seesChanges: Bool) {
+    private init(
+        of table: NIOLockedValueBox<ByteTable?>, _ gate: Gate?, commitsInGroups: Bool, witness: Witness? = nil,
+        seesChanges: Bool = true
+    ) {
         self.gate = gate
+        self.commitsInGroups = commitsInGroups
         self.witness = witness
         self.table = table
         self.seesChanges = seesChanges
@@ -55,12 +57,15 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
 
     /// Returns a second store of the same bytes, with a gate of its own: another gateway's.
     package func shared(seesChanges: Bool = true, gate: @escaping Gate) -> MemoryBytes {
-        MemoryBytes(of: table, gate, witness: witness, seesChanges: seesChanges)
+        MemoryBytes(
+            of: table, gate, commitsInGroups: commitsInGroups, witness: witness, seesChanges: seesChanges)
     }
 
     /// Returns an independent store with the present bytes, a backup, whose calls a witness hears of.
     package func copy(for witness: Witness? = nil) -> MemoryBytes {
-        MemoryBytes(table.withLockedValue(\.self), gate, witness: witness)
+        MemoryBytes(
+            of: NIOLockedValueBox(table.withLockedValue(\.self)), gate, commitsInGroups: commitsInGroups,
+            witness: witness)
     }
 
     package func foreignChanges() async throws -> Int64? {
@@ -112,14 +117,16 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
 
     package func commit(_ group: [RowChanges]) async throws -> [CommitOutcome] {
         try await gate?(.beforeWriting)
-        let outcomes = try with { table in
-            table.commits += 1
-            commits.withLockedValue { $0 += 1 }
-            let outcomes = group.map { table.make($0) }
-            witness?(.commit(group, outcomes))
-            return outcomes
-        }
+        let outcomes = try with { make(group, in: &$0) }
         try await gate?(.afterWriting)
+        return outcomes
+    }
+
+    private func make(_ group: [RowChanges], in table: inout ByteTable) -> [CommitOutcome] {
+        table.commits += 1
+        commits.withLockedValue { $0 += 1 }
+        let outcomes = group.map { table.make($0) }
+        witness?(.commit(group, outcomes))
         return outcomes
     }
 
@@ -130,11 +137,17 @@ package final class MemoryBytes: ByteStore, LeaseKeeping {
     package func close() async { table.withLockedValue { $0 = nil } }
 
     package func take(
-        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
+        _ request: LeaseRequest, of principal: Principal, deleting key: RowKey, loading lookups: [Lookup]
     ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]]) {
         try await gate?(.beforeWriting)
         let result = try with { table in
-            (table.leases.take(request, of: principal), rows(of: lookups, in: table))
+            let answer = table.leases.take(request, of: principal)
+            if case .taken(_, .some, _) = answer {
+                var changes = RowChanges()
+                changes.rows.updateValue(nil, forKey: key)
+                _ = make([changes], in: &table)
+            }
+            return (answer, rows(of: lookups, in: table))
         }
         try await gate?(.afterWriting)
         return result

@@ -181,10 +181,10 @@ package final class PostgresBytes: ByteStore, LeaseKeeping {
 
 extension PostgresBytes {
     package func take(
-        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
+        _ request: LeaseRequest, of principal: Principal, deleting key: RowKey, loading lookups: [Lookup]
     ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]]) {
         let reading = lookups.map(PostgresStatement.reading)
-        let statements = [PostgresStatement.take(request, of: principal.owner)] + reading.flatMap(\.self)
+        let statements = [PostgresStatement.take(request, of: principal.owner, deleting: key)] + reading.flatMap(\.self)
         let results = try await repeating { try await $0.pipeline(statements, .snapshotWrite, within: $1) }
         return (try answer(results, to: request, of: principal), try rows(results.dropFirst(), of: reading))
     }

@@ -7,7 +7,8 @@ import SyncModel
 
 /// Statements about leases, by the database's clock.
 extension PostgresStatement {
-    static func take(_ request: LeaseRequest, of owner: Int64) -> PostgresStatement {
+    /// Takes a lease, and deletes a row if another holder has not given it back.
+    static func take(_ request: LeaseRequest, of owner: Int64, deleting key: RowKey) -> PostgresStatement {
         PostgresStatement(
             """
             WITH clock AS MATERIALIZED (
@@ -24,11 +25,17 @@ extension PostgresStatement {
                         ELSE greatest(l.distrust_until, l.expires_at + $3 + $4) END
                 WHERE l.holder IS NULL OR l.holder = $2 OR l.expires_at <= excluded.taken_at
                 RETURNING l.fence, l.distrust_until
+            ), gone AS (
+                DELETE FROM entry AS e USING taken, old
+                WHERE old.holder <> $2 AND e.owner = $5 AND e.kind = $6 AND e.key = $7
             )
             SELECT taken.fence, greatest(taken.distrust_until - clock.now, 0), old.holder, old.taken_at
             FROM clock LEFT JOIN taken ON true LEFT JOIN old ON true
             """,
-            [.integer(owner), .text(request.holder), .integer(request.lifetime), .integer(request.callTimeout)])
+            [
+                .integer(owner), .text(request.holder), .integer(request.lifetime), .integer(request.callTimeout),
+                .integer(key.owner), .integer(Int64(key.kind.rawValue)), .bytes(key.key),
+            ])
     }
 
     /// Divides by zero unless the lease still has its number, and changes its row, which locks it until the end of the

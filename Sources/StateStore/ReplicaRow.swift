@@ -13,7 +13,7 @@ package struct ReplicaRow: Hashable, Sendable {
     package var isConfirmed: Bool
     /// The time at which the replica began.
     package var firstSeen: Instant
-    /// The time of the replica's last pull or push, to about a minute.
+    /// The time of the replica's last pull or push, up to ten minutes late.
     package var lastSeen: Instant
     /// The result of the replica's last pull or push.
     package var lastResult: String

@@ -220,6 +220,18 @@ import Testing
         #expect(try await world.difference() == nil && world.complaints.isEmpty)
     }
 
+    @Test func `10: what a device has pushed since the backup of a state does not come in created`() async throws {
+        let world = try await Self.quiesced()
+        try await world.perform(.saveState)
+        world.users.write(.tasks, "mine", value: 5, in: "p0", on: 0)
+        try await world.push(0)
+        try await world.perform(.restoreState)
+        let pull = try await world.sync(0)
+        #expect(pull.ids.created.isEmpty && pull.ids.updated.contains { $0.hasSuffix("mine") })
+        _ = try await world.sync(1)
+        #expect(try await world.difference() == nil && world.complaints.isEmpty)
+    }
+
     @Test func `11: a state that is lost altogether wipes no device and loses nothing`() async throws {
         let world = try await Self.quiesced()
         world.users.removeTask("t0")

@@ -17,7 +17,6 @@ struct ByteStoreTrial {
     private var random: SeededGenerator
     private var version: Int64 = 0
     private(set) var refusals = 0
-    private(set) var operations = 0
 
     init(_ other: any ByteStore, seed: UInt64) {
         self.other = other
@@ -128,7 +127,6 @@ struct ByteStoreTrial {
         let chunks = (0..<2).map { _ in number(1...max(1, version)) }
         let (bytes, otherBytes) = (try await reference.chunks(chunks), try await other.chunks(chunks))
         try #require(otherBytes == bytes)
-        operations += 1 + lookups.count
     }
 
     /// Compares a page of each table.

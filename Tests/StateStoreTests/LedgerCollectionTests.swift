@@ -3,6 +3,8 @@
 
 import Accounts
 import GRDB
+import MemoryState
+import NIOConcurrencyHelpers
 import SQLiteState
 import StateStore
 import SyncModel
@@ -74,6 +76,29 @@ import Testing
         #expect(try await store.collect(at: now + Self.hour + 1).chunks == 11)
         try await store.stage([], in: current)
         await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: forgotten) }
+    }
+
+    @Test func `a staged layer of which a part was collected cannot be named any more`() async throws {
+        let writes = NIOLockedValueBox(Int.max)
+        let bytes = MemoryBytes { moment in
+            guard moment == .beforeWriting else { return }
+            let left = writes.withLockedValue { count in
+                count -= 1
+                return count
+            }
+            if left < 0 { throw StateError.full }
+        }
+        let store = Accounts(bytes, limits: .with { $0.collectBatch = 1 })
+        let layer = try await store.stageLayer(at: now)
+        for id: UInt8 in 1...6 { try await store.stage(TestLedger.chunks([id: 1]), in: layer) }
+        // The collection notes its time, deletes a part, and fails.
+        writes.withLockedValue { $0 = 3 }
+        await #expect(throws: StateError.full) { try await store.collect(at: now + Self.hour + 1) }
+        writes.withLockedValue { $0 = .max }
+        let left = try await store.store.rows(.all(.staged, of: 0)).count
+        #expect((1...6).contains(left))
+        await #expect(throws: StateError.ledgerChanged) { try await store.begin(row(100), .staged(layer, counts: [:])) }
+        await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: layer) }
     }
 
     @Test(.eachStore) func `cursors on which a ledger rests stay although newer ones came back`() async throws {

@@ -54,7 +54,6 @@ import Testing
         #expect(preloaded[base]?.map(\.chunk) == chunks)
     }
 
-    /// SQLite reads up to 128 KiB in another way than more.
     @Test(.eachStore, arguments: [1 << 10, 16 << 10, 16 << 10 + 1, 32 << 10])
     func `small and large layers are read together, whatever their chunks have together`(bytes: Int) async throws {
         var (expected, layers): ([LayerID: [LedgerChunk]], [LedgerLayer]) = ([:], [])

@@ -45,4 +45,14 @@ struct PostgresSchemaTests {
         let left = try await sql(options, PostgresStatement("SELECT count(*) FROM replica"))
         #expect(try left[0].rows[0].integer(0) == 1)
     }
+
+    @Test func `of gateways that start at once one makes the schema`() async throws {
+        let (options, logger) = (try await postgresOptions(), Logger(label: "test"))
+        let made = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for _ in 0..<6 { group.addTask { try await PostgresStateStore.migrate(options, logger: logger) } }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(made == PostgresStateStore.steps)
+        try await withPostgres(options) { try await $0.check(thoroughly: true) }
+    }
 }

@@ -8,7 +8,7 @@ import SyncModel
 ///
 /// Belongs to one diff of one pull.
 final class LayerWriter {
-    /// The number of chunks that wait in memory: a megabyte, and one transaction.
+    /// The number of chunks that wait in memory: an eighth of a megabyte, and one transaction.
     private static let maximumWaiting = 64
     /// The greatest number of batches on their way to the state.
     private static let maximumHanded = 2

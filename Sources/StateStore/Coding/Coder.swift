@@ -53,8 +53,7 @@ package struct Coder {
 
     /// Returns 32 bits against accidents, not against attackers.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let sum = bytes.fnv
         return UInt32(truncatingIfNeeded: sum ^ sum >> 32)
     }
 
@@ -250,5 +249,14 @@ extension Coded {
         var coder = try Coder(opening: bytes)
         try code(with: &coder)
         guard coder.isAtEnd else { throw Coder.damage }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The FNV-1a hash of the bytes: 64 bits against accidents, not against attackers.
+    var fnv: UInt64 {
+        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in self { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return sum
     }
 }

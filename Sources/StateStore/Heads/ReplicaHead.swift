@@ -11,7 +11,7 @@ package struct ReplicaHead: Hashable, Sendable {
     package var isConfirmed: Bool
     /// The time at which it began.
     package var firstSeen: Instant
-    /// The time at which it last pulled or pushed, to about a minute.
+    /// The time at which it last pulled or pushed; stored up to ten minutes late.
     package var lastSeen: Instant
     /// The result of its last pull or push.
     package var lastResult: String

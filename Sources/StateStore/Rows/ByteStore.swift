@@ -40,8 +40,8 @@ package protocol ByteStore: Sendable {
     /// - Throws: ``StateError`` if the store has failed; then none of them was made.
     func commit(_ group: [RowChanges]) async throws -> [CommitOutcome]
 
-    /// Checks that the bytes can be read and written, in a transaction for each; thoroughly, that every page can, which
-    /// takes seconds per gigabyte.
+    /// Checks that the bytes can be read and written, in a transaction for each; of a file thoroughly that every page
+    /// can, which takes seconds per gigabyte.
     func check(thoroughly: Bool) async throws
 
     /// Checks that bytes can be written now, by writing: at most once a second, and never twice at the same time.
@@ -60,9 +60,12 @@ extension ByteStore {
 
 /// Keeps the leases of principals that several gateways share.
 package protocol LeaseKeeping: Sendable {
-    /// Takes a lease, unless another holder has it, and reads rows as ``ByteStore/load(_:)`` does: one round trip.
+    /// Takes a lease, unless another holder has it, and reads rows as ``ByteStore/load(_:)`` does: one transaction and
+    /// one round trip.
+    ///
+    /// If another holder has not given the lease back, the row `key` is deleted first.
     func take(
-        _ request: LeaseRequest, of principal: Principal, loading lookups: [Lookup]
+        _ request: LeaseRequest, of principal: Principal, deleting key: RowKey, loading lookups: [Lookup]
     ) async throws -> (answer: LeaseAnswer, rows: [[ByteRow]])
 
     /// Lets a lease that is held last for this many milliseconds from now on.

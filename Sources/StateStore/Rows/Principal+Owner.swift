@@ -30,9 +30,7 @@ extension Principal {
         self.init(rawValue: String(repeating: "0", count: 16 - digits.count) + digits)
     }
 
-    private static func number(of text: String) -> Int64 {
-        Int64(bitPattern: text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
-    }
+    private static func number(of text: String) -> Int64 { Int64(bitPattern: text.utf8.fnv) }
 }
 
 extension Int64 {

@@ -40,7 +40,8 @@ extension Int64 {
 package struct ByteRow: Hashable, Sendable {
     /// The key.
     package var key: RowKey
-    /// The version of a head, which no other value of the head ever had; 0 for other rows.
+    /// The version of a head, which no other value of the head ever had, or of another row that is compared; the number
+    /// of times that a line came; else 0.
     package var version: Int64
     /// A number by which rows of a kind are found and ordered.
     package var number: Int64

@@ -12,7 +12,7 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
     case replica = 2
     /// A cursor that was handed out; its number is the cursor, its rank the replica's number, where the rest of it is.
     case cursor = 3
-    /// A principal of a user in a scope, below the user, whose number it has; its bytes are the principal's digits.
+    /// A principal of a user in a scope, below the user, whose number it has; it has no bytes.
     case scope = 4
     /// The note of a pushed record; its number is the note's sequence.
     case note = 5
@@ -43,7 +43,7 @@ package enum RowKind: UInt8, CaseIterable, Sendable {
     case meta = 18
     /// The record of a pushed record in quarantine, by the entry's number.
     case pushBody = 19
-    /// A mapping by the backend's id, then the client's.
+    /// A mapping by the backend's id, then the client's; it has no bytes.
     case backendID = 20
     /// A session of a principal.
     case session = 21

@@ -80,7 +80,7 @@ package struct Account {
     private mutating func makeHead(at now: Instant) -> PrincipalHead {
         if principal.origin != nil {
             let key = RowKey(.scope, of: principal.user.owner, owner.keyBytes)
-            changes.rows[key] = ByteRow(key: key, number: key.owner, bytes: Array(principal.rawValue.utf8))
+            put(ByteRow(key: key, number: key.owner))
         }
         changes.increments[MetaKey.principals.row, default: 0] += 1
         return PrincipalHead(principal, at: now)
@@ -205,6 +205,9 @@ extension Account {
         let bytes = try value.encoded()
         changes.rows[key] = ByteRow(key: key, version: version, number: number, rank: rank, bytes: bytes)
     }
+
+    /// Writes a row that has no value, only numbers.
+    mutating func put(_ row: ByteRow) { changes.rows[row.key] = row }
 
     mutating func delete(_ key: RowKey) { changes.rows[key] = .some(nil) }
 

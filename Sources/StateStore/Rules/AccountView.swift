@@ -132,6 +132,13 @@ package struct AccountView: Sendable {
         return view
     }
 
+    /// Takes from an older view what this one does not have.
+    package mutating func complete(with older: AccountView) {
+        (head, epochs) = (head ?? older.head, epochs ?? older.epochs)
+        replicas.merge(older.replicas.filter { unpaged[$0.key] == nil }) { own, _ in own }
+        answers.merge(older.answers) { own, _ in own }
+    }
+
     /// The bytes that the view takes in memory, about.
     package var weight: Int {
         let rows = answers.values.joined().reduce(2_000) { $0 + 200 + $1.bytes.count }

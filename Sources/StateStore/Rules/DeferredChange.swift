@@ -3,8 +3,8 @@
 
 package import SyncModel
 
-/// A change of a replica that is stored with the next commit of its head, or within about a second: if it is lost, the
-/// device brings it again with its next sync.
+/// A change of a replica that is stored with the next commit of its head, news within about a second, a contact within
+/// ten minutes: if it is lost, the device brings it again with its next sync.
 ///
 /// It is kept as what has happened, not as bytes, and is made again on the newest head.
 package enum DeferredChange: Hashable, Sendable {

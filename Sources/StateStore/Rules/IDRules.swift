@@ -112,7 +112,7 @@ package enum IDRules {
             try account.put(value, at: row, number: sequence)
             let second = RowKey(
                 .backendID, of: owner, prefix(mapping.table, bytes) + Array(mapping.clientID.utf8))
-            try account.put(isPublic, at: second, number: isPublic ? 1 : 0)
+            account.put(ByteRow(key: second, number: isPublic ? 1 : 0))
         }
         return try added.filter { try account.value(client($0), as: Mapping.self)?.value.isPublic == false }
     }

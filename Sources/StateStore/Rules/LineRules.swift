@@ -124,7 +124,7 @@ extension QuarantinedLine {
         var coder = Coder()
         for var part in [type, namespace, table, id] { try? coder.code(&part) }
         let bytes = coder.bytes + (id == nil ? self.bytes : [])
-        var sum = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        var sum = bytes.fnv
         sum = (sum ^ sum >> 30) &* 0xbf58_476d_1ce4_e5b9
         return RowKey(.line, of: 0, LineRules.prefix(reason) + Int64(bitPattern: sum ^ sum >> 31).keyBytes)
     }

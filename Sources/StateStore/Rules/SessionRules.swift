@@ -53,9 +53,10 @@ package enum SessionRules {
     }
 
     /// Makes the positions of all sessions unknown.
-    package static func forgetPositions(in account: inout Account) { account.delete(moveKey(account.owner)) }
+    static func forgetPositions(in account: inout Account) { account.delete(moveKey(account.owner)) }
 
-    private static func moveKey(_ owner: Int64) -> RowKey { RowKey(.move, of: owner) }
+    /// Returns the key of the row without which no position of the principal's sessions counts.
+    package static func moveKey(_ owner: Int64) -> RowKey { RowKey(.move, of: owner) }
 
     private static func sessionKey(_ session: Session, _ owner: Int64) throws(StateError) -> RowKey {
         RowKey(.session, of: owner, Array(try key(session.rawValue, "session").utf8))

@@ -20,6 +20,8 @@ enum CostLimits {
     static let chunksRead = CostLimit("chunks of the ledger read a pull of 20 of 10,000", counted: 0.5, margin: 0)
     static let incrementalStatements = CostLimit(
         "statements of the state a pull of 20 of 10,000", counted: 13, margin: 2)
+    static let incrementalAllocations = CostLimit(
+        "allocations a pull of 20 of 10,000", counted: 24_200, margin: 3)
     /// An optimised program makes a sixth of them: two in a hundred of these are as many as a tenth of those.
     static let allocations = CostLimit("allocations an idle pull", counted: 3_810, margin: 2)
     /// How often the scheduler finds a thread asleep depends on the machine and on who else uses it: only a few more

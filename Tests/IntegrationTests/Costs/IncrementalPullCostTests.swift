@@ -25,9 +25,7 @@ import Testing
             statements.withLockedValue { $0 += 1 }
         }
         try await GatewayStack.with(options) { stack in
-            var seed = DemoSeed()
-            (seed.projects, seed.tasks, seed.comments, seed.taskTags) = (3, Self.records, 0, 0)
-            try await stack.backend.seed(seed)
+            try await stack.backend.seed(Self.seed)
             var cursor = try await Self.pull(stack, nil).cursor
             let log = stack.directory + "/state.db-wal"
             func bytes() throws -> Int {
@@ -37,12 +35,7 @@ import Testing
                 log: try bytes(), chunks: chunks.withLockedValue { $0 }, all: statements.withLockedValue { $0 }
             )
             for round in 0..<Self.pulls {
-                let edits = (round * 20..<round * 20 + 20).map { number -> DemoEdit in
-                    let row = number * 7_919 % Self.records + 1
-                    let task = "t-\(row)"
-                    return .put("tasks", ["id": .string(task), "name": .string("round \(round)")])
-                }
-                try await stack.backend.edit(edits)
+                try await Self.edit(stack.backend, round)
                 let pulled = try await Self.pull(stack, cursor)
                 try #require(pulled.updated["tasks"]?.isEmpty == false)
                 cursor = pulled.cursor
@@ -54,6 +47,59 @@ import Testing
             CostLimits.chunksRead.check(read)
             CostLimits.incrementalStatements.check(asked)
         }
+    }
+
+    #if os(Linux)
+    @Test(
+        .enabled(if: GatewayProcess.isBuilt || TestRun.mustCount, "the program rind is not built"),
+        .disabled(if: TestRun.isSanitized, "a sanitizer has an allocator of its own"))
+    func `a pull of twenty changed records takes as few allocations as it did`() async throws {
+        try await GatewayStack.withBackend { backend, directory in
+            try await backend.seed(Self.seed)
+            let counter = try AllocationCounter(in: directory)
+            try await GatewayProcess.with(
+                backend: try await backend.url, directory: directory, overrides: ["identity.principal": "bearer"],
+                configuration: try StackConfiguration.withRequestCheckpoints(), variables: counter.variables
+            ) { gateway in
+                let first = try await gateway.http.send(
+                    "GET", GatewayStack.pullTarget(), headers: GatewayStack.headers())
+                var cursor = try PulledChanges(first).cursor
+                var counts: [Double] = []
+                try await gateway.http.withConnection { connection in
+                    for round in 0..<Self.pulls {
+                        try await Self.edit(backend, round)
+                        let before = try counter.count
+                        await connection.write(
+                            gateway.http.request(
+                                "GET", GatewayStack.pullTarget(cursor), headers: GatewayStack.headers()))
+                        cursor = try PulledChanges(await connection.answer()).cursor
+                        counts.append(Double(try counter.count - before))
+                    }
+                }
+                // A compaction comes with each 64 deltas: the last three times as many pulls have three.
+                let steady = counts.suffix(192)
+                let mean = steady.reduce(0, +) / Double(steady.count)
+                print("cost: allocations of the pulls that have no compaction: \(steady.sorted()[96])")
+                CostLimits.incrementalAllocations.check(mean)
+            }
+        }
+    }
+    #endif
+
+    private static var seed: DemoSeed {
+        var seed = DemoSeed()
+        (seed.projects, seed.tasks, seed.comments, seed.taskTags) = (3, records, 0, 0)
+        return seed
+    }
+
+    /// Changes the twenty tasks of a round.
+    private static func edit(_ backend: DemoBackend, _ round: Int) async throws {
+        let edits = (round * 20..<round * 20 + 20).map { number -> DemoEdit in
+            .put(
+                "tasks",
+                ["id": .string("t-\(number * 7_919 % records + 1)"), "name": .string("round \(round)")])
+        }
+        try await backend.edit(edits)
     }
 
     private static func pull(_ stack: GatewayStack, _ cursor: Int64?) async throws -> PulledChanges {
