@@ -232,7 +232,15 @@ extension World {
             if let figures = sync.figures { count(figures) }
             // A 409 promises that what it names comes again.
             if sync.code == "push.conflict" {
-                users.expectEchoes(of: request.pushed.map(\.key), isAnswered: true)
+                let pushed = Set(request.pushed.map(\.key))
+                users.expectEchoes(of: pushed, isAnswered: true)
+                // Those below what the push deletes come to this device alone.
+                for list in (sync.failure as? GatewayError)?.details ?? [] {
+                    guard let table = SimulatedTable.allCases.first(where: { "\($0)" == list.table }) else { continue }
+                    for key in list.ids.map({ users.backend.ids.key(table, $0) }) where !pushed.contains(key) {
+                        users.devices[sync.device].mayGetAgain[key, default: 0] += 1
+                    }
+                }
             }
             users.takeComplaints().forEach(complain)
             guard !sync.isAbandoned else { continue }
