@@ -60,6 +60,7 @@ costs: counted ## Count what a line and an idle pull cost, and compare with the 
 soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, MUTATIONS=1000000 requests, kills, a flood
 	@RIND_TEST_LONG=also .ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
 	@RIND_TEST_SEEDS=$(SEEDS) RIND_TEST_EVENTS=1000000 RIND_TEST_VALUES=1000000 .ci/test $(OPTIMISED) --filter 'SimulationTests|FuzzTests' $(SWIFTFLAGS)
+	@RIND_TEST_STORE_SEEDS=2000 .ci/test $(OPTIMISED) --filter 'SimulatedStoreTests|ByteStoreTests' $(SWIFTFLAGS)
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
 	@RIND_TEST_ANSWERS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter RandomPushAnswerTests $(SWIFTFLAGS)

@@ -24,14 +24,14 @@ package final class Accounts: Sendable {
     package let store: any ByteStore
     /// Keeps the leases; nil if one gateway alone uses the state.
     let leases: (any LeaseKeeping)?
-    let index: PrincipalIndex
+    var index: PrincipalIndex { PrincipalIndex(store: store) }
     /// A number that no other process has.
     let process = Int64.random(in: 1...Int64.max)
     /// The values that hold for all principals.
     package let setting: AccountSetting
     private let queue: CommitQueue
     private let turns = Turns()
-    private let cache = AccountCache(limit: 64 << 20)
+    private let cache: AccountCache
     let chunks: ChunkCache
     let versions: VersionSource
     private let deferred = DeferredTable()
@@ -43,11 +43,11 @@ package final class Accounts: Sendable {
     ) {
         self.store = store
         self.leases = leases
-        index = PrincipalIndex(store: store)
         self.setting = setting
         self.versions = versions
         queue = CommitQueue(store)
-        chunks = ChunkCache(store, limit: 32 << 20)
+        cache = AccountCache(limit: setting.limits.keptBytes)
+        chunks = ChunkCache(store, limit: setting.limits.keptChunkBytes)
     }
 
     /// Lists what is in the state.

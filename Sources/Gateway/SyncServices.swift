@@ -108,7 +108,9 @@ final class SyncServices: Sendable {
         rates = RateLimiter(
             perMinute: configuration.limits.principalRate, burst: configuration.limits.principalBurst,
             random: lasting.ports.random)
-        ids = IDCache(store: lasting.store, schema: configuration.schema, key: digests.hashKey)
+        ids = IDCache(
+            store: lasting.store, schema: configuration.schema, key: digests.hashKey,
+            maximumBytes: MemoryNeed.caches(configuration).ids)
         makesIDs = configuration.schema.tables.contains { $0.hasOwnIDs }
         var intakeLimits = configuration.intakeLimits
         intakeLimits.run = lasting.tuning.runEntries

@@ -211,7 +211,7 @@ extension KeyTable {
             summary: "The memory of the machine or container that is Rind's; 0 for no such budget.",
             about: """
                 Limits that are not set then get their shares of it: `pulls`, `connections`, `body`, `inflated_body`, \
-                `push_memory`, `answers_kept`, `[spool] memory` and `memory_total`. Limits that together may take more than \
+                `push_memory`, `answers_kept`, `[spool] memory` and `memory_total`, and so do caches. Limits that together may take more than \
                 two thirds are refused, with the sum: the rest is for code, gaps in the heap and the page cache.
                 """),
         .setting(

@@ -4,7 +4,7 @@
 /// The arithmetic of the memory that clients can make the gateway take (docs/PERFORMANCE.md, "Memory").
 package enum MemoryNeed {
     /// The number of bytes of a pull while it runs, as a first sync takes them.
-    static let pull = 20 << 20
+    static let pull = 16 << 20
     /// The most bytes of a connection's buffers.
     static let connection = 100 << 10
     /// The most bytes that a tunnel holds besides its connection, if neither side takes any.
@@ -12,10 +12,17 @@ package enum MemoryNeed {
     /// The number of bytes of what is bounded without a key: unknown callers' bodies, handles, pages of the state.
     static let fixed = 64 << 20
 
+    /// Returns the most bytes that are kept of the ids of backends, of the heads of principals, and of ledgers' chunks.
+    package static func caches(_ configuration: Configuration) -> (ids: Int, heads: Int, chunks: Int) {
+        let memory = configuration.limits.memory > 0 ? configuration.limits.memory : .max
+        return (min(64 << 20, memory / 128), min(64 << 20, memory / 64), min(32 << 20, memory / 128))
+    }
+
     /// Returns the number of bytes of all data of clients, if all limits are reached at a time.
     package static func bytes(_ configuration: Configuration) -> Int {
-        let (limits, spool) = (configuration.limits, configuration.spool)
-        return fixed + limits.pulls * pull + limits.connections * connection + configuration.tunnelLimit * tunnel
+        let (limits, spool, caches) = (configuration.limits, configuration.spool, caches(configuration))
+        return fixed + caches.ids + caches.heads + caches.chunks + limits.pulls * pull + limits.connections * connection
+            + configuration.tunnelLimit * tunnel
             + spool.memoryTotal + limits.pushMemory
     }
 
@@ -84,10 +91,10 @@ struct MemoryShares {
         guard need > room else { return nil }
         return (
             "the limits allow \(need >> 20)MiB of clients' data, and two thirds of the memory are \(room >> 20)MiB",
-            "\(limits.pulls) pulls of 20 MiB, \(limits.connections) connections of 100 KiB, "
+            "\(limits.pulls) pulls of \(MemoryNeed.pull >> 20) MiB, \(limits.connections) connections of 100 KiB, "
                 + "\(configuration.tunnelLimit) tunnels of 300 KiB, "
                 + "\(ByteSize.render(configuration.spool.memoryTotal)) of answers, "
-                + "\(ByteSize.render(limits.pushMemory)) of pushes, 64 MiB for the rest"
+                + "\(ByteSize.render(limits.pushMemory)) of pushes, caches, 64 MiB for the rest"
         )
     }
 

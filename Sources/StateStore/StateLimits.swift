@@ -55,6 +55,10 @@ package struct StateLimits: Hashable, Sendable {
     package var collectBatch = 500
     /// The number of principals that a collection looks through, or a share of all of them if that is more.
     package var collectPrincipals = 2_000
+    /// The bytes of heads and single rows that are kept in memory.
+    package var keptBytes = 64 << 20
+    /// The bytes of chunks that are kept in memory.
+    package var keptChunkBytes = 32 << 20
 
     /// Creates the default limits.
     package init() {}

@@ -9,8 +9,6 @@ import SyncModel
 
 /// Caches the mappings of the principals that called last, so that a pull reads only the new ones.
 final class IDCache: Sendable {
-    /// The cache's size in bytes; the mappings of a principal with more are read again for every request.
-    static let maximumBytes = 64 << 20
     private static let page = 10_000
 
     private struct State {
@@ -23,9 +21,10 @@ final class IDCache: Sendable {
     private let store: Accounts
     private let tables: [String: Int]
     private let key: SipHash.Key
+    /// The cache's size in bytes; the mappings of a principal with more are read again for every request.
     private let maximumBytes: Int
 
-    init(store: Accounts, schema: Schema, key: SipHash.Key, maximumBytes: Int = IDCache.maximumBytes) {
+    init(store: Accounts, schema: Schema, key: SipHash.Key, maximumBytes: Int) {
         self.store = store
         self.key = key
         self.maximumBytes = maximumBytes

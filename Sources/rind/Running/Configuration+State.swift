@@ -89,6 +89,8 @@ extension Configuration {
         var limits = StateLimits()
         // What the configuration wants whole is not cut by the store.
         if pull.quarantineKeep == .whole { limits.quarantineBytes = pull.maxLine }
+        let caches = MemoryNeed.caches(self)
+        (limits.keptBytes, limits.keptChunkBytes) = (caches.heads, caches.chunks)
         return limits
     }
 }

@@ -52,9 +52,12 @@ struct StateFaultTests {
         try await GatewayStack.withBackend { backend, directory in
             let overrides = ["state.url": "sqlite:\(directory)/disk/state.db"]
             try await GatewayProcess.with(
-                backend: try await backend.url, directory: directory, overrides: overrides, diskSize: 4 << 20
+                backend: try await backend.url, directory: directory, overrides: overrides,
+                configuration: try StackConfiguration.withRequestCheckpoints(), diskSize: 4 << 20
             ) { gateway in
-                _ = try PulledChanges(await Self.pull(gateway))
+                let first = try PulledChanges(await Self.pull(gateway)).cursor
+                try await backend.edit(.put("tags", ["id": "t", "label": "x"]))
+                let second = try PulledChanges(await Self.pull(gateway, first)).cursor
                 #expect(try await gateway.http.send("GET", "/readyz").status == 200)
                 let filler = gateway.onDisk("filler", in: directory)
                 #expect(FileManager.default.createFile(atPath: filler, contents: nil))
@@ -69,6 +72,10 @@ struct StateFaultTests {
                 ] { #expect(line.contains(text), "\(text)") }
                 #expect(try await gateway.http.send("GET", "/livez").status == 200)
                 #expect(Self.faults(gateway).count == 1)
+                // That a later cursor came back is stored later; a new device has to be stored now.
+                let known = try await Self.pull(gateway, second).outcome
+                #expect(known == "200")
+                #expect(try await Self.pull(gateway).outcome == "503 state.full")
                 try FileManager.default.removeItem(atPath: filler)
                 try await eventually { try await gateway.http.send("GET", "/readyz").status == 200 }
                 _ = try PulledChanges(await Self.pull(gateway))
