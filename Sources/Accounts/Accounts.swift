@@ -80,7 +80,7 @@ package final class Accounts: Sendable {
         let outcome = try await run(
             rule, of: principal, with: deferred, from: &view, loads: &loads, loading: load
         ).outcome
-        // A change may begin with what is older, as its versions are compared.
+        // What was kept is no news to a read, but true if its heads are the same by now.
         if load == nil, !isCurrent, let known { view.complete(with: known) }
         if loads > 0 { cache.keep(view.kept(of: owner), of: owner, since: moment) }
         return try outcome.get()
@@ -94,40 +94,49 @@ package final class Accounts: Sendable {
     package func change<T>(
         _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
-        let owner = principal.owner
-        var hasTurn = false
-        defer { if hasTurn { turns.pass(owner) } }
-        for attempt in 0..<Self.maximumAttempts {
-            if attempt == Turns.freeAttempts { hasTurn = await turns.take(owner) }
-            let deferred = deferred.changes(of: owner)
-            let foreign = try await store.foreignChanges()
-            let (known, moment) = cache.view(of: owner, foreign: foreign)
-            var (view, loads) = (known ?? AccountView(), 0)
-            var (outcome, account) = try await run(
-                rule, of: principal, with: deferred, from: &view, loads: &loads, assumesFree: attempt == 0)
-            if case .failure = outcome, known != nil, foreign == nil {
-                // Another gateway may have changed what was kept.
-                cache.drop(owner)
-                continue
-            }
-            let result = try outcome.get()
-            var finished = try account.finish(version: versions.next)
-            finished.changes.lease = Lease.current
-            guard !finished.changes.isEmpty else {
-                if loads > 0, keeps { cache.keep(view.kept(of: owner), of: owner, since: moment) }
-                note(finished, of: account)
-                return result
-            }
-            switch try await commit(finished.changes, of: owner, leaving: keeps ? finished.view : nil, since: moment) {
-            case .made:
-                note(finished, of: account)
-                chunks.take(finished.changes)
-                return result
-            case .leaseLost: throw StateError.leaseLost
-            case .refused: continue
-            }
+        for attempt in 0..<Turns.freeAttempts {
+            if let result = try await change(principal, keeps: keeps, assumesFree: attempt == 0, rule) { return result }
         }
-        throw StateError.busy
+        return try await turns.inTurn(principal.owner) {
+            for _ in Turns.freeAttempts..<Self.maximumAttempts {
+                if let result = try await change(principal, keeps: keeps, assumesFree: false, rule) { return result }
+            }
+            throw StateError.busy
+        }
+    }
+
+    /// Runs a rule once and commits its changes; returns nil if others were faster.
+    private func change<T>(
+        _ principal: Principal, keeps: Bool, assumesFree: Bool, _ rule: (inout Account) throws -> T
+    ) async throws -> T? {
+        let owner = principal.owner
+        let deferred = deferred.changes(of: owner)
+        let foreign = try await store.foreignChanges()
+        let (known, moment) = cache.view(of: owner, foreign: foreign)
+        var (view, loads) = (known ?? AccountView(), 0)
+        var (outcome, account) = try await run(
+            rule, of: principal, with: deferred, from: &view, loads: &loads, assumesFree: assumesFree)
+        if case .failure = outcome, known != nil, foreign == nil {
+            // Another gateway may have changed what was kept.
+            cache.drop(owner)
+            return nil
+        }
+        let result = try outcome.get()
+        var finished = try account.finish(version: versions.next)
+        finished.changes.lease = Lease.current
+        guard !finished.changes.isEmpty else {
+            if loads > 0, keeps { cache.keep(view.kept(of: owner), of: owner, since: moment) }
+            note(finished, of: account)
+            return result
+        }
+        switch try await commit(finished.changes, of: owner, leaving: keeps ? finished.view : nil, since: moment) {
+        case .made:
+            note(finished, of: account)
+            chunks.take(finished.changes)
+            return result
+        case .leaseLost: throw StateError.leaseLost
+        case .refused: return nil
+        }
     }
 
     private func note(_ finished: FinishedAccount, of account: Account) {
@@ -217,29 +226,13 @@ package final class Accounts: Sendable {
                 return (.success(try rule(&account)), account)
             } catch let missing as Missing {
                 let load = loads == 0 ? first : nil
-                try await self.load(missing, of: account.owner, into: &view, with: load ?? store.load)
+                try await view.load(missing, of: account.owner, from: store, chunks, with: load ?? store.load)
                 loads += 1
             } catch {
                 return (.failure(error), account)
             }
         }
         throw StateError.failed("a rule does not end asking for rows")
-    }
-
-    private func load(
-        _ missing: Missing, of owner: Int64, into view: inout AccountView,
-        with load: ([Lookup]) async throws -> [[ByteRow]]
-    ) async throws {
-        for (kind, count) in missing.numbers {
-            view.numbers[kind, default: []] += try await store.reserve(kind, count: count)
-        }
-        if !missing.chunks.isEmpty {
-            let found = zip(missing.chunks, try await chunks.chunks(missing.chunks))
-            view.chunks.merge(found.map { ($0, $1) }) { $1 }
-        }
-        guard !missing.lookups.isEmpty else { return }
-        let answers = try await load(missing.lookups)
-        for (lookup, rows) in zip(missing.lookups, answers) { try view.take(rows, of: lookup, owner: owner) }
     }
 
     /// Stores a finished pull, before the first byte of its answer, by ``CommitRule``.

@@ -18,8 +18,23 @@ final class Turns: Sendable {
     /// Those that wait, by owner; an owner that is a key has its turn taken.
     private let waiting = NIOLockedValueBox<[Int64: Waiting]>([:])
 
-    /// Waits for the owner's turn, and returns true; whoever has it calls ``pass(_:)`` in the end.
-    func take(_ owner: Int64) async -> Bool {
+    /// Runs a body that makes changes of an owner when it is its turn.
+    ///
+    /// If it fails, all that wait go on at once: what fails slowly, as a database that is away does, must not fail them
+    /// one after the other.
+    func inTurn<R>(_ owner: Int64, _ body: () async throws -> R) async throws -> R {
+        await take(owner)
+        do {
+            let result = try await body()
+            pass(owner)
+            return result
+        } catch {
+            for turn in waiting.withLockedValue({ $0.removeValue(forKey: owner) ?? [] }) { turn.resume() }
+            throw error
+        }
+    }
+
+    private func take(_ owner: Int64) async {
         await withCheckedContinuation { turn in
             let isFree = waiting.withLockedValue { waiting in
                 let isFree = waiting[owner] == nil
@@ -28,11 +43,10 @@ final class Turns: Sendable {
             }
             if isFree { turn.resume() }
         }
-        return true
     }
 
     /// Gives the turn to the one that has waited longest.
-    func pass(_ owner: Int64) {
+    private func pass(_ owner: Int64) {
         waiting.withLockedValue { waiting in
             let next = waiting[owner]?.popFirst()
             if next == nil { waiting[owner] = nil }

@@ -1,13 +1,13 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Accounts
 import Postgres
 import PostgresTesting
 import StateStore
 import SyncModel
 import Testing
 
+@testable import Accounts
 @testable import PostgresState
 
 /// Who may sync for a principal where several gateways share a state (finding 7).
@@ -91,13 +91,24 @@ import Testing
         #expect(from?.name == "a" && (300_000...630_000).contains(distrust))
         #expect(context.session.position == .unknown)
         #expect(try await store.position(for: bob) == Self.known)
-        // With the take itself, and not with what follows it: a gateway may die between.
-        let move = Lookup.row(SessionRules.moveKey(alice.owner))
-        #expect(try await store.store.load([move]) == [[]])
         // The calls of the first gateway may arrive whoever has the lease now.
         try await store.giveBack(lease)
         let next = try await taken("c", in: store)
         #expect(next.from == nil && (300_000...630_000).contains(next.distrust))
+    }
+
+    @Test(.sharedStores) func `positions are forgotten with a take, and not after it`() async throws {
+        let (leases, move) = (try #require(store.leases), SessionRules.moveKey(alice.owner))
+        func take(_ holder: String, lifetime: Int64 = Self.day) async throws -> [[ByteRow]] {
+            let request = LeaseRequest(holder: holder, lifetime: lifetime, callTimeout: 0, now: .ofTests)
+            return try await leases.take(request, of: alice, deleting: move, loading: [.row(move)]).rows
+        }
+        try await store.setPosition(Self.known)
+        // Neither from a holder that has given it back, nor from the same one, nor if another one has it.
+        for holder in ["a", "a", "b"] { #expect(try await take(holder).first?.count == 1) }
+        _ = try await take("a", lifetime: 50)
+        try await Task.sleep(for: .milliseconds(120))
+        #expect(try await take("b") == [[]])
     }
 
     @Test(.sharedStores) func `a gateway takes its own lease again at once, and trusts itself`() async throws {

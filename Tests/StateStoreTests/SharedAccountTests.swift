@@ -84,6 +84,27 @@ import Testing
         #expect(try await other.notes().map(\.id) == ["c", "d"])
     }
 
+    @Test func `what another gateway has promised since is not taken for what was known before`() async throws {
+        let bytes = MemoryBytes()
+        let (own, other) = (Accounts(bytes.shared(seesChanges: false) { _ in }), Accounts(bytes))
+        let (replica, promised) = (ReplicaID(rawValue: 1), PendingRedelivery(table: "t", id: "a"))
+        try await own.begin(row(1))
+        try await own.confirm(1)
+        for gateway in [own, other] {
+            try await gateway.change(alice) { try RedeliveryRules.schedule([promised], to: replica, at: now, in: &$0) }
+            if gateway === own {
+                try await own.change(alice) { try RedeliveryRules.drop([promised], of: replica, in: &$0) }
+            }
+        }
+        #expect(try await own.context(1).hasRedeliveries)
+        try await own.commit(
+            PullCommit(row: row(2, parent: 1), replica: .existing, now: now, delivered: [promised]))
+        let pending = try await other.read(alice) {
+            try RedeliveryRules.pending(for: replica, at: cursor(2), limit: 9, of: &$0)
+        }
+        #expect(pending.isEmpty)
+    }
+
     @Test func `a change that others overtake a hundred times is given up, and changes nothing`() async throws {
         let (bytes, attempts) = (MemoryBytes(), NIOLockedValueBox(0))
         let other = Accounts(bytes)

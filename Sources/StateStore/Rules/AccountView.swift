@@ -132,10 +132,14 @@ package struct AccountView: Sendable {
         return view
     }
 
-    /// Takes from an older view what this one does not have.
+    /// Takes from an older view what this one does not have, if its heads are the same: rows without a version are only
+    /// as old as the head that counts them.
     package mutating func complete(with older: AccountView) {
+        guard head == nil || head?.version == older.head?.version, unpaged.isEmpty,
+            replicas.allSatisfy({ older.replicas[$0.key]?.version == $0.value.version })
+        else { return }
         (head, epochs) = (head ?? older.head, epochs ?? older.epochs)
-        replicas.merge(older.replicas.filter { unpaged[$0.key] == nil }) { own, _ in own }
+        replicas.merge(older.replicas) { own, _ in own }
         answers.merge(older.answers) { own, _ in own }
     }
 

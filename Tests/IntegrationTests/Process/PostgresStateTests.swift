@@ -198,7 +198,10 @@ struct PostgresStateTests {
                             try await trips { status = try await Self.push(gateway, cursor, changes).status })
                         #expect(status == 200)
                     }
-                    let first = try await trips { _ = try await Self.pull(gateway, token: "bob-token") }
+                    var first = Int.max
+                    for _ in 0..<3 {
+                        first = min(first, try await trips { _ = try await Self.pull(gateway, token: "bob-token") })
+                    }
                     print(
                         "cost: round trips, \(way): first \(first), idle \(idle), "
                             + "with changes \(warm), pushes \(pushes)")
