@@ -77,7 +77,7 @@ package final class World {
         backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
         time = VirtualTime(now: users.now)
-        bytes = MemoryBytes(commitsInGroups: setup.commitsInGroups)
+        bytes = MemoryBytes()
         if let witness { bytes = bytes.copy(for: witness(bytes)) }
         for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
@@ -102,7 +102,7 @@ package final class World {
 
     /// Puts an older state, or an empty one, in the place of the present one.
     func restore(_ older: MemoryBytes?) {
-        let older = older ?? MemoryBytes(commitsInGroups: setup.commitsInGroups)
+        let older = older ?? MemoryBytes()
         bytes = older.copy(for: witness?(older))
     }
 
