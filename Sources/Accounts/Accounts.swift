@@ -95,20 +95,22 @@ package final class Accounts: Sendable {
         _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
         for attempt in 0..<Turns.freeAttempts {
-            if let result = try await change(principal, keeps: keeps, assumesFree: attempt == 0, rule) { return result }
+            if let end = try await change(principal, keeps: keeps, assumesFree: attempt == 0, rule) {
+                return try end.get()
+            }
         }
         return try await turns.inTurn(principal.owner) {
             for _ in Turns.freeAttempts..<Self.maximumAttempts {
-                if let result = try await change(principal, keeps: keeps, assumesFree: false, rule) { return result }
+                if let end = try await change(principal, keeps: keeps, assumesFree: false, rule) { return end }
             }
             throw StateError.busy
-        }
+        }.get()
     }
 
-    /// Runs a rule once and commits its changes; returns nil if others were faster.
+    /// Runs a rule once and commits its changes; returns its outcome, nil if others were faster.
     private func change<T>(
         _ principal: Principal, keeps: Bool, assumesFree: Bool, _ rule: (inout Account) throws -> T
-    ) async throws -> T? {
+    ) async throws -> Result<T, any Error>? {
         let owner = principal.owner
         let deferred = deferred.changes(of: owner)
         let foreign = try await store.foreignChanges()
@@ -121,19 +123,19 @@ package final class Accounts: Sendable {
             cache.drop(owner)
             return nil
         }
-        let result = try outcome.get()
+        guard case .success = outcome else { return outcome }
         var finished = try account.finish(version: versions.next)
         finished.changes.lease = Lease.current
         guard !finished.changes.isEmpty else {
             if loads > 0, keeps { cache.keep(view.kept(of: owner), of: owner, since: moment) }
             note(finished, of: account)
-            return result
+            return outcome
         }
         switch try await commit(finished.changes, of: owner, leaving: keeps ? finished.view : nil, since: moment) {
         case .made:
             note(finished, of: account)
             chunks.take(finished.changes)
-            return result
+            return outcome
         case .leaseLost: throw StateError.leaseLost
         case .refused: return nil
         }

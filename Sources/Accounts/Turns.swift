@@ -20,7 +20,7 @@ final class Turns: Sendable {
 
     /// Runs a body that makes changes of an owner when it is its turn.
     ///
-    /// If it fails, all that wait go on at once: what fails slowly, as a database that is away does, must not fail them
+    /// If it throws, all that wait go on at once: what fails slowly, as a database that is away does, must not fail them
     /// one after the other.
     func inTurn<R>(_ owner: Int64, _ body: () async throws -> R) async throws -> R {
         await take(owner)
