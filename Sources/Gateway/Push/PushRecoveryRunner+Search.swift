@@ -41,11 +41,12 @@ extension PushRecoveryRunner {
     /// Searches for records in everything since a cursor, or in a full stream.
     mutating func search(_ indices: [Int], from presented: Cursor?) async throws -> PushRecoveryEvent {
         let (configuration, inFlight) = (services.configuration, indices.compactMap { self.inFlight[$0] })
-        guard var found = try await look(for: inFlight, from: presented) else { return .outOfReach }
-        if found.count < inFlight.count {
-            // A record that is edited meanwhile moves behind the end of the stream (finding 12).
-            guard let again = try await look(for: inFlight, from: presented) else { return .outOfReach }
-            found.merge(again) { first, _ in first }
+        var found: [Int: String] = [:]
+        // A record that is edited meanwhile moves behind the end of the stream (finding 12).
+        for _ in 1...2 where found.count < inFlight.count {
+            let missing = inFlight.filter { found[$0.index] == nil }
+            guard let more = try await look(for: missing, from: presented, beside: found) else { return .outOfReach }
+            found.merge(more) { first, _ in first }
         }
         let refused = inFlight.filter { operation in
             configuration.schema.table(named: operation.record.table)?.feeds
@@ -54,9 +55,10 @@ extension PushRecoveryRunner {
         return .found(found, refused: Set(refused.map(\.index)))
     }
 
-    /// Returns the ids of the records that one stream has; nil if it cannot go on from the cursor.
+    /// Returns the ids of the records that one stream has, other than those that are known from an earlier one; nil if it
+    /// cannot go on from the cursor.
     private mutating func look(
-        for inFlight: [InFlightOperation], from presented: Cursor?
+        for inFlight: [InFlightOperation], from presented: Cursor?, beside known: [Int: String]
     ) async throws -> [Int: String]? {
         let configuration = services.configuration
         let search = CreationSearch(
@@ -69,9 +71,10 @@ extension PushRecoveryRunner {
         guard let done else { return nil }
         var taken: [Int: Set<String>] = [:]
         for (table, ids) in done.search.guesses {
+            let name = configuration.schema.tables[table].name
             taken[table] = try await services.store.read(identity.principal) {
-                try IDRules.mapped(ids, in: configuration.schema.tables[table].name, of: &$0)
-            }
+                try IDRules.mapped(ids, in: name, of: &$0)
+            }.union(known.compactMap { self.inFlight[$0]?.record.table == name ? $1 : nil })
         }
         refusedTypes = done.refused
         return done.search.found(taken: taken)

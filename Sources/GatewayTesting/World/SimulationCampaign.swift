@@ -87,6 +87,7 @@ package struct SimulationCampaign: Sendable {
             for _ in 0..<Int.random(in: 0...3, using: &random) { Self.pause(&ops, &random) }
         }
         setup.makesIDs = setup.pushStyle == .calls && setup.hasLedger && Bool.random(using: &random)
+        setup.commitsInGroups = Bool.random(using: &random)
         return (setup, ops)
     }
 

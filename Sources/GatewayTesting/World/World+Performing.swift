@@ -38,7 +38,7 @@ extension World {
         case .restoreState: try await restoreState()
         case .wait(let milliseconds):
             pass(milliseconds)
-            if milliseconds >= 3_000 { await storeDeferred() }
+            if milliseconds >= 3_000 { storeDeferred() }
         case .days(let days): try await pass(days: days)
         case .fill(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
         case .accept, .resync: try await performOnReplica(op)

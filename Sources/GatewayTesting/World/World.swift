@@ -77,7 +77,7 @@ package final class World {
         backend = WorldBackend(users)
         executor = SeededExecutor(seed: seed)
         time = VirtualTime(now: users.now)
-        bytes = MemoryBytes()
+        bytes = MemoryBytes(commitsInGroups: setup.commitsInGroups)
         if let witness { bytes = bytes.copy(for: witness(bytes)) }
         for _ in 0..<setup.gateways { gateways.append(try start()) }
     }
@@ -102,7 +102,7 @@ package final class World {
 
     /// Puts an older state, or an empty one, in the place of the present one.
     func restore(_ older: MemoryBytes?) {
-        let older = older ?? MemoryBytes()
+        let older = older ?? MemoryBytes(commitsInGroups: setup.commitsInGroups)
         bytes = older.copy(for: witness?(older))
     }
 
@@ -148,10 +148,12 @@ package final class World {
         }
     }
 
-    /// Lets the gateways that run store what was deferred; on a full disk it stays deferred.
-    func storeDeferred() async {
+    /// Lets the gateways that run begin to store what was deferred; on a full disk it stays deferred.
+    ///
+    /// They do so beside their requests: where a request that is held commits for others, they wait for it.
+    func storeDeferred() {
         for running in gateways where !running.life.isDead && !running.life.isPaused {
-            try? await running.store.storeDeferred()
+            Task(executorPreference: executor) { try? await running.store.storeDeferred() }
         }
     }
 

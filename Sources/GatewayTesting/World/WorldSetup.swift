@@ -55,6 +55,8 @@ package struct WorldSetup: Hashable, Sendable {
     package var pushBatch: Int?
     /// The most tokens that one ack call carries.
     package var ackBatch = 1_000
+    /// True if the state commits together what waits at the same time.
+    package var commitsInGroups = false
     /// The number of gateways that share the state.
     package var gateways = 1
 

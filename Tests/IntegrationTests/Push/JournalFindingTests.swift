@@ -182,6 +182,37 @@ import Testing
         }
     }
 
+    @Test func `finding 20: the second look takes no record for a creation that the first took for another`()
+        async throws
+    {
+        try await GatewayStack.with(try Self.options(.match)) { stack in
+            try await stack.backend.edit(.put("projects", ["id": "p-0", "name": "p"]))
+            var device = try await stack.device()
+            try await device.sync()
+            for (id, name) in [("x", "one"), ("y", "other")] {
+                try device.model.create("tasks", id: id, ["name": .string(name), "project_id": "p-0"])
+            }
+            for action in [DemoFault.Action.loseAnswer, .status(500)] {
+                stack.backend.inject(DemoFault("POST", "/tasks", action: action))
+            }
+            #expect(try await device.pushLosingAnswer().outcome == "502 push.unknown_outcome")
+            let made = try #require(try await stack.backend.records()["tasks"]?.first)
+            // It comes to look like the creation that never happened, before the second look.
+            let looks = stack.backend.count("POST", "/sync/stream")
+            for milliseconds in [0, 1_000] {
+                stack.backend.inject(DemoFault(nil, "/sync/stream", action: .delay(milliseconds)))
+            }
+            let pulling = device
+            async let pulled = pulling.pullLosingAnswer()
+            try await eventually { stack.backend.count("POST", "/sync/stream") == looks + 2 }
+            let name: DemoValue = made.value["name"] == "one" ? "other" : "one"
+            try await stack.backend.edit(.put("tasks", ["id": .string(made.key), "name": name]))
+            #expect(try await pulled.status == 200)
+            let journal = try #require(try await stack.store.inspection.journals(of: nil, after: 0, limit: 9).last)
+            #expect(journal.state == .closed && journal.found == 1 && journal.lost == 1)
+        }
+    }
+
     @Test func `finding 20: a key that the backend may have forgotten is not used again`() async throws {
         let clock = ManualClock()
         var options = try Self.options(.key, ["push.idempotency_life": "1h"])
