@@ -2,44 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DemoBackend
-import Foundation
 import GatewayTesting
 import NIOConcurrencyHelpers
-import SQLiteState
 import Testing
 
 /// Most pulls in production bring nothing: what one of them costs, counted and not timed.
-///
-/// The caller's token names the principal and the gateway keeps the checkpoints, as in the scenario `Small` of the
-/// benchmarks, so that a pull makes one call to the backend.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct IdlePullCostTests {
-    private static let overrides = ["identity.principal": "bearer"]
-
-    /// Makes a first sync, and pulls until no pull writes anything, on a connection that stays; then the body gets a
-    /// function that pulls once more.
+    /// Pulls until no pull writes anything; then the body gets a function that pulls once more.
     private static func withIdlePulls(
         _ http: RawHTTPClient, _ body: (() async throws -> Void) async throws -> Void
     ) async throws {
-        let first = try PulledChanges(
-            await http.send("GET", GatewayStack.pullTarget(), headers: GatewayStack.headers()))
-        let request = http.request("GET", GatewayStack.pullTarget(first.cursor), headers: GatewayStack.headers())
-        try await http.withConnection { connection in
-            func pull() async throws {
-                await connection.write(request)
-                let pulled = try PulledChanges(await connection.answer())
-                try #require(pulled.cursor == first.cursor)
-            }
-            for _ in 0..<20 { try await pull() }
-            try await body(pull)
+        try await http.withPulls { first, pull in
+            func pullOnce() async throws { try #require(try await pull(first).cursor == first) }
+            for _ in 0..<20 { try await pullOnce() }
+            try await body(pullOnce)
         }
     }
 
     @Test func `an idle pull runs as few statements of the state as it did`() async throws {
-        let statements = NIOLockedValueBox<[String]>([])
-        var options = StackOptions(Self.overrides)
-        options.configuration = try StackConfiguration.withRequestCheckpoints()
-        options.state.trace = { sql in statements.withLockedValue { $0.append(sql) } }
-        try await GatewayStack.with(options) { stack in
+        try await CountedGateway.withStatements { stack, statements in
             try await stack.backend.seed(DemoSeed())
             try await Self.withIdlePulls(stack.http) { pull in
                 var pulls: [[String]] = []
@@ -61,30 +42,23 @@ import Testing
         .enabled(if: GatewayProcess.isBuilt || TestRun.mustCount, "the program rind is not built"),
         .disabled(if: TestRun.isSanitized, "a sanitizer has an allocator of its own"))
     func `an idle pull takes as few allocations and context switches as it did`() async throws {
-        try await GatewayStack.withBackend { backend, directory in
-            try await backend.seed(DemoSeed())
-            let counter = try AllocationCounter(in: directory)
-            try await GatewayProcess.with(
-                backend: try await backend.url, directory: directory, overrides: Self.overrides,
-                configuration: try StackConfiguration.withRequestCheckpoints(), variables: counter.variables
-            ) { gateway in
-                let watch = GatewayWatch(gateway)
-                let pulls = 100
-                var least = (allocations: Double.infinity, switches: Double.infinity)
-                try await Self.withIdlePulls(gateway.http) { pull in
-                    // Whatever else goes on in the program and on the machine only adds to a round.
-                    for _ in 0..<5 {
-                        let before = (try counter.count, try #require(watch.contextSwitches))
-                        for _ in 0..<pulls { try await pull() }
-                        let after = (try counter.count, try #require(watch.contextSwitches))
-                        least.allocations = min(least.allocations, Double(after.0 - before.0) / Double(pulls))
-                        least.switches = min(least.switches, Double(after.1 - before.1) / Double(pulls))
-                    }
+        try await CountedGateway.withAllocations(DemoSeed()) { gateway, _, counter in
+            let watch = GatewayWatch(gateway)
+            let pulls = 100
+            var least = (allocations: Double.infinity, switches: Double.infinity)
+            try await Self.withIdlePulls(gateway.http) { pull in
+                // Whatever else goes on in the program and on the machine only adds to a round.
+                for _ in 0..<5 {
+                    let before = (try counter.count, try #require(watch.contextSwitches))
+                    for _ in 0..<pulls { try await pull() }
+                    let after = (try counter.count, try #require(watch.contextSwitches))
+                    least.allocations = min(least.allocations, Double(after.0 - before.0) / Double(pulls))
+                    least.switches = min(least.switches, Double(after.1 - before.1) / Double(pulls))
                 }
-                #expect(least.allocations > 0, "nothing was counted")
-                CostLimits.allocations.check(least.allocations)
-                CostLimits.switches.check(least.switches)
             }
+            #expect(least.allocations > 0, "nothing was counted")
+            CostLimits.allocations.check(least.allocations)
+            CostLimits.switches.check(least.switches)
         }
     }
     #endif

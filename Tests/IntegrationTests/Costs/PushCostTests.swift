@@ -4,7 +4,6 @@
 import DemoBackend
 import GatewayTesting
 import NIOConcurrencyHelpers
-import SQLiteState
 import Testing
 
 /// How often a push waits for the disk.
@@ -13,11 +12,7 @@ import Testing
     private static func with(
         _ body: (GatewayStack, NIOLockedValueBox<[String]>, _ cursor: Int64) async throws -> Void
     ) async throws {
-        let statements = NIOLockedValueBox<[String]>([])
-        var options = StackOptions(["identity.principal": "bearer"])
-        options.configuration = try StackConfiguration.withRequestCheckpoints()
-        options.state.trace = { sql in statements.withLockedValue { $0.append(sql) } }
-        try await GatewayStack.with(options) { stack in
+        try await CountedGateway.withStatements { stack, statements in
             try await stack.seed()
             let cursor = try await PulledChanges(stack.sendPull()).cursor
             // Confirms the cursor.
