@@ -26,6 +26,7 @@ let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto"
 let jwt: Target.Dependency = .product(name: "JWTKit", package: "jwt-kit")
 let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let hashTrees: Target.Dependency = .product(name: "HashTreeCollections", package: "swift-collections")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -81,7 +82,7 @@ let package = Package(
         .target(name: "Threads", dependencies: [nioLocks]),
         .target(name: "Curl", dependencies: ["CCurl", "Threads", nioCore, nioLocks, httpTypes]),
         .target(name: "Postgres", dependencies: ["CPQ", "SyncModel", "Threads", nioCore, nioLocks, log]),
-        .target(name: "Accounts", dependencies: ["StateStore", "SyncModel", deque, nioLocks]),
+        .target(name: "Accounts", dependencies: ["StateStore", "SyncModel", deque, hashTrees, nioLocks]),
         .target(name: "StateProbes", dependencies: ["StateStore", nioLocks]),
         .target(
             name: "SQLiteState",

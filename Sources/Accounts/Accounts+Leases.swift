@@ -25,16 +25,22 @@ extension Accounts {
             return (try await read(principal, rule), .taken(lease, from: nil, distrust: 0))
         }
         var taken: LeaseAnswer?
-        let context = try await look(
-            principal,
-            loading: { lookups in
-                let (answer, rows) = try await leases.take(
-                    request, of: principal, deleting: SessionRules.moveKey(principal.owner), loading: lookups)
-                taken = answer
-                return rows
-            }, rule)
-        guard let taken else { throw StateError.failed("a context was read without a lease") }
-        return (context, taken)
+        do {
+            let context = try await look(
+                principal,
+                loading: { lookups in
+                    let (answer, rows) = try await leases.take(
+                        request, of: principal, deleting: SessionRules.moveKey(principal.owner), loading: lookups)
+                    taken = answer
+                    return rows
+                }, rule)
+            guard let taken else { throw StateError.failed("a context was read without a lease") }
+            return (context, taken)
+        } catch {
+            // Nobody else would give it back, and others would wait for its end.
+            if case .taken(let lease, _, _) = taken { try? await leases.giveBack(lease) }
+            throw error
+        }
     }
 
     /// Lets a lease that is held last for this many milliseconds from now on.

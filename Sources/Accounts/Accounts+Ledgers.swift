@@ -14,7 +14,7 @@ extension Accounts {
     /// The layer is durable only with that commit, not when the method returns.
     package func stageLayer(at now: Instant) async throws -> LayerID {
         let layer = LayerID(rawValue: setting.number(now))
-        try await stage([], at: RowKey(.staged, of: 0, number: layer.rawValue), now.milliseconds)
+        _ = try await stage([], at: RowKey(.staged, of: 0, number: layer.rawValue), now.milliseconds)
         return layer
     }
 
@@ -26,29 +26,40 @@ extension Accounts {
     package func stage(_ chunks: [LedgerChunk], in layer: LayerID) async throws {
         let first = try await store.rows(.row(RowKey(.staged, of: 0, number: layer.rawValue))).first
         guard let first else { throw StateError.ledgerChanged }
-        var (contents, staged): ([Int64: [UInt8]], [ChunkHead]) = ([:], [])
+        // Another gateway may draw the same number.
+        for _ in 0..<Turns.freeAttempts {
+            let (heads, contents) = try numbered(chunks, at: Instant(milliseconds: first.number))
+            guard let last = heads.last else { return }
+            let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + last.number.keyBytes)
+            if try await stage(heads, at: key, first.number, with: contents) { return }
+        }
+        throw StateError.busy
+    }
+
+    private func numbered(
+        _ chunks: [LedgerChunk], at time: Instant
+    ) throws(StateError) -> (heads: [ChunkHead], contents: [Int64: [UInt8]]) {
+        var (heads, contents): ([ChunkHead], [Int64: [UInt8]]) = ([], [:])
         for chunk in chunks {
-            guard chunk.bytes.count <= limits.chunkBytes else { throw StateError.tooLarge("ledger chunk") }
-            let number = setting.number(Instant(milliseconds: first.number))
-            staged.append(
+            guard chunk.bytes.count <= limits.chunkBytes else { throw .tooLarge("ledger chunk") }
+            let number = setting.number(time)
+            heads.append(
                 ChunkHead(
                     table: try key(chunk.table, "table"), first: chunk.first, entries: chunk.entries, number: number,
                     size: chunk.bytes.count))
             contents[number] = chunk.bytes
         }
-        guard let last = staged.last else { return }
-        let key = RowKey(.staged, of: 0, layer.rawValue.keyBytes + last.number.keyBytes)
-        try await stage(staged, at: key, first.number, with: contents)
+        return (heads, contents)
     }
 
     private func stage(
         _ staged: [ChunkHead], at key: RowKey, _ time: Int64, with contents: [Int64: [UInt8]] = [:]
-    ) async throws {
+    ) async throws -> Bool {
         var changes = RowChanges()
         changes.rows[key] = ByteRow(key: key, version: 1, number: time, bytes: try StagedChunks(staged).encoded())
         changes.chunks = contents
         changes.isDurable = false
-        try await commit(changes)
+        return try await isMade(changes)
     }
 
     /// Makes room for the notes of a push that is about to begin: only a principal's newest notes stay.

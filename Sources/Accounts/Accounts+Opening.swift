@@ -54,12 +54,11 @@ extension Accounts {
 
     /// Sets the mark of the identity key; one that is there stays unless it is replaced.
     package func setKeyMark(_ mark: Int64, replaces: Bool) async throws {
-        if !replaces, try await keyMark() != nil { return }
-        // A row that is there is locked by those who compare it, so none of them overlaps a first distrust of all.
-        _ = try await replace(nil, at: StateEpochs.key, with: StateEpochs())
+        let row = ByteRow(key: MetaKey.identityKey.row, number: mark)
         var changes = RowChanges()
-        changes.rows[MetaKey.identityKey.row] = ByteRow(key: MetaKey.identityKey.row, number: mark)
-        try await commit(changes)
+        if replaces { changes.rows[row.key] = row } else { changes.added = [row] }
+        // Of two gateways that start at the same time, the first one sets it.
+        guard try await isMade(changes) || !replaces else { throw StateError.busy }
     }
 
     /// Deletes what is no longer needed, in several transactions of bounded size; may be cancelled between them.

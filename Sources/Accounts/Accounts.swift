@@ -1,6 +1,7 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import HashTreeCollections
 import NIOConcurrencyHelpers
 package import StateStore
 package import SyncModel
@@ -34,7 +35,7 @@ package final class Accounts: Sendable {
     private let cache: AccountCache
     let chunks: ChunkCache
     let versions: VersionSource
-    private let deferred = DeferredTable()
+    let deferred = DeferredTable()
 
     /// Creates the accounts of a store; with `leases` if other gateways may use it at the same time.
     package init(
@@ -94,17 +95,23 @@ package final class Accounts: Sendable {
     package func change<T>(
         _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
     ) async throws -> T {
-        for attempt in 0..<Turns.freeAttempts {
-            if let end = try await change(principal, keeps: keeps, assumesFree: attempt == 0, rule) {
-                return try end.get()
-            }
-        }
+        if let end = try await attempt(principal, keeps: keeps, rule) { return try end.get() }
         return try await turns.inTurn(principal.owner) {
             for _ in Turns.freeAttempts..<Self.maximumAttempts {
                 if let end = try await change(principal, keeps: keeps, assumesFree: false, rule) { return end }
             }
             throw StateError.busy
         }.get()
+    }
+
+    /// Runs a rule and commits its changes; returns its outcome, nil if others were faster each time.
+    func attempt<T>(
+        _ principal: Principal, keeps: Bool = true, _ rule: (inout Account) throws -> T
+    ) async throws -> Result<T, any Error>? {
+        for attempt in 0..<Turns.freeAttempts {
+            if let end = try await change(principal, keeps: keeps, assumesFree: attempt == 0, rule) { return end }
+        }
+        return nil
     }
 
     /// Runs a rule once and commits its changes; returns its outcome, nil if others were faster.
@@ -128,12 +135,12 @@ package final class Accounts: Sendable {
         finished.changes.lease = Lease.current
         guard !finished.changes.isEmpty else {
             if loads > 0, keeps { cache.keep(view.kept(of: owner), of: owner, since: moment) }
-            note(finished, of: account)
+            note(finished, of: principal, beside: deferred.changes)
             return outcome
         }
         switch try await commit(finished.changes, of: owner, leaving: keeps ? finished.view : nil, since: moment) {
         case .made:
-            note(finished, of: account)
+            note(finished, of: principal, beside: deferred.changes)
             chunks.take(finished.changes)
             return outcome
         case .leaseLost: throw StateError.leaseLost
@@ -141,9 +148,8 @@ package final class Accounts: Sendable {
         }
     }
 
-    private func note(_ finished: FinishedAccount, of account: Account) {
-        deferred.keep(
-            finished.deferred, without: finished.stored, of: account.deferred, for: account.principal)
+    private func note(_ finished: FinishedAccount, of principal: Principal, beside known: DeferredTable.Changes) {
+        deferred.keep(finished.deferred, without: finished.stored, of: known, for: principal)
     }
 
     /// Returns a replica with what was deferred of it.
@@ -155,45 +161,12 @@ package final class Accounts: Sendable {
     ///
     /// That cursors came back is due at once, and contacts are after ten minutes; without a time, everything is.
     /// An error of one principal does not stop the others; one of the whole store does.
-    package func storeDeferred(at now: Instant? = nil) async throws { try await store(deferred.due(at: now)) }
+    package func storeDeferred(at now: Instant? = nil) async throws {
+        try await DeferredStorer(accounts: self).store(deferred.due(at: now))
+    }
 
     /// Stores that cursors came back; the last contacts of tens of thousands of devices would hold up the end.
-    func storeNews() async throws { try await store(deferred.news()) }
-
-    private func store(_ waiting: [(principal: Principal, replicas: Set<ReplicaID>)]) async throws {
-        var rest = waiting[...]
-        try await withThrowingTaskGroup(of: StateError?.self) { group in
-            // What is there at the same time is committed together, where that spares anything.
-            for (principal, replicas) in rest.prefix(store.commitsInGroups ? 64 : 2) {
-                group.addTask { try await self.storeDeferred(of: replicas, principal) }
-            }
-            rest = rest.dropFirst(store.commitsInGroups ? 64 : 2)
-            var failure: StateError?
-            while let result = try await group.next() {
-                failure = result ?? failure
-                guard let (principal, replicas) = rest.popFirst() else { continue }
-                try Task.checkCancellation()
-                group.addTask { try await self.storeDeferred(of: replicas, principal) }
-            }
-            if let failure { throw failure }
-        }
-    }
-
-    /// Stores what was deferred of a principal; returns an error that is its own.
-    private func storeDeferred(of replicas: Set<ReplicaID>, _ principal: Principal) async throws -> StateError? {
-        do {
-            try await change(principal) { account in
-                for id in replicas { try account.storeDeferred(of: id) }
-            }
-            return nil
-        } catch StateError.corrupt {
-            // The syncs of a damaged principal say so.
-            deferred.drop(principal)
-            return nil
-        } catch let error as StateError where error == .busy || error.code == StateError.failed("").code {
-            return error
-        }
-    }
+    func storeNews() async throws { try await DeferredStorer(accounts: self).store(deferred.news()) }
 
     private func commit(
         _ changes: RowChanges, of owner: Int64, leaving view: AccountView? = nil,
@@ -223,7 +196,9 @@ package final class Accounts: Sendable {
         var setting = setting
         (setting.assumesFree, setting.canDefer) = (assumesFree, deferred.hasRoom)
         while loads < Self.maximumLoads {
-            var account = try Account(principal, setting: setting, view: view, deferred: deferred.changes)
+            let changes = deferred.changes
+            var account = try Account(
+                principal, setting: setting, view: view, deferred: changes.isEmpty ? nil : { changes[$0] })
             do {
                 return (.success(try rule(&account)), account)
             } catch let missing as Missing {

@@ -202,7 +202,7 @@ package struct OperatorCommands: Sendable {
     }
 
     /// The most replicas that one change of ``changeReplicas(of:keeps:from:_:)`` is about.
-    private static let replicasAtOnce = 64
+    static let replicasAtOnce = 64
 
     /// Runs a rule for the replicas of a principal, some at a time, each with a change of its own: a login may be that of
     /// thousands of devices, which go on syncing meanwhile.

@@ -83,7 +83,7 @@ struct ByteTable: Sendable {
     mutating func make(_ changes: RowChanges) -> CommitOutcome {
         if let lease = changes.lease, (try? leases.check(lease)) == nil { return .leaseLost }
         guard changes.expected.allSatisfy({ self[$0.key]?.version ?? 0 == $0.value }),
-            changes.added.allSatisfy({ self[$0.key] == nil }),
+            changes.added.allSatisfy({ self[$0.key] == nil }), changes.chunks.keys.allSatisfy({ chunks[$0] == nil }),
             !changes.rows.keys.contains(where: { changes.expected[$0] == 0 && $0.kind == .replica && hasReplica($0) })
         else { return .refused }
         for (key, row) in changes.rows { put(row, at: key) }
@@ -97,7 +97,7 @@ struct ByteTable: Sendable {
             let known = self[key]?.number ?? floor
             put(ByteRow(key: key, number: max(known, floor)), at: key)
         }
-        chunks.merge(changes.chunks) { $1 }
+        chunks.merge(changes.chunks) { old, _ in old }
         for number in changes.freedChunks { chunks[number] = nil }
         if let lease = changes.lease, lease.isGivenBack { leases.giveBack(lease) }
         return .made

@@ -55,7 +55,7 @@ enum PostgresSchema {
         "INSERT INTO meta (key, value) VALUES ('version', 10), ('compatible_from', 10), ('probe', 0)",
     ]
 
-    /// The longest time for all steps, and for the wait until another gateway has carried them out.
+    /// The longest time to make the schema, and to wait until another gateway has made it.
     private static let timeout = Duration.seconds(120)
 
     /// Returns the version that a database has; nil if there is no state yet.
@@ -106,19 +106,17 @@ enum PostgresSchema {
         throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
     }
 
-    /// Carries out the steps that are due, under a lock of the database, so that of several gateways that start one
-    /// does it.
-    ///
-    /// - Returns: The numbers of the steps.
-    static func migrate(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> [Int] {
+    /// Makes the schema if there is none, under a lock of the database, so that of several gateways that start one does
+    /// it; returns whether it was made.
+    static func migrate(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> Bool {
         // The usual case takes no lock.
-        guard try await found(pool, options) == nil else { return [] }
+        guard try await found(pool, options) == nil else { return false }
         return try await pool.withTransaction(.readWrite, within: timeout) { transaction in
             _ = try await transaction.query(
                 PostgresStatement(
                     "SELECT pg_advisory_xact_lock(hashtextextended('rind ' || $1, 0))", [.text(options.schema)]))
             let known = try await found(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
-            guard known == nil else { return [] }
+            guard known == nil else { return false }
             // A schema that is there may be one that was made for a role without the right to make another.
             let exists = try await transaction.query(
                 PostgresStatement("SELECT to_regnamespace(quote_ident($1)) IS NOT NULL", [.text(options.schema)]))
@@ -127,7 +125,7 @@ enum PostgresSchema {
             }
             // One by one: a statement is understood only when the tables before it are there.
             for statement in statements { _ = try await transaction.query(PostgresStatement(statement)) }
-            return [version]
+            return true
         }
     }
 }

@@ -27,8 +27,8 @@ package enum PostgresStateStore {
         package init(conninfo: String) { connections = PostgresSettings(conninfo: conninfo) }
     }
 
-    /// The numbers of the steps of the schema.
-    package static let steps = [PostgresSchema.version]
+    /// The version of the schema that this version makes and uses.
+    package static let version = PostgresSchema.version
 
     /// Opens the state, creates it if there is none, and brings its schema up to date.
     ///
@@ -65,10 +65,8 @@ package enum PostgresStateStore {
         try await with(options, logger: logger) { try await PostgresSchema.found($0, options) }
     }
 
-    /// Brings the schema up to date.
-    ///
-    /// - Returns: The numbers of the steps that were carried out.
-    package static func migrate(_ options: Options, logger: Logger) async throws -> [Int] {
+    /// Makes the schema if there is none; returns whether it was made.
+    package static func migrate(_ options: Options, logger: Logger) async throws -> Bool {
         try await with(options, logger: logger) { try await PostgresSchema.migrate($0, options) }
     }
 

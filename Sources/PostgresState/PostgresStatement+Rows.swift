@@ -45,8 +45,9 @@ extension PostgresStatement {
     /// Returns the statements that make changes, or fail with a division by zero or a violated key.
     static func making(_ changes: RowChanges) -> [PostgresStatement] {
         // In the order of the keys, so that no two transactions wait for each other.
-        var statements = changes.expected.sorted { $0.key < $1.key }.compactMap { key, version in
-            version == 0 ? nil : expecting(key, version, isWritten: changes.rows[key] != nil)
+        var statements = locking(changes)
+        for (key, version) in changes.expected.sorted(by: { $0.key < $1.key }) where version != 0 {
+            statements.append(expecting(key, version, isWritten: changes.rows[key] != nil))
         }
         for (key, row) in changes.rows.sorted(by: { $0.key < $1.key }) {
             guard let row else {
@@ -77,12 +78,23 @@ extension PostgresStatement {
         return statements.map { PostgresStatement($0) }
     }
 
+    /// Returns the statement that keeps changes of a row of the whole state and comparisons with it apart.
+    ///
+    /// All syncs compare it. To lock the row itself would write it each time, and those that compare could keep out for
+    /// ever who wants to change it.
+    private static func locking(_ changes: RowChanges) -> [RowStatement] {
+        guard let key = changes.expected.keys.first(where: \.isOfWholeState) else { return [] }
+        let kind = changes.rows[key] == nil ? "_shared" : ""
+        let lock = "SELECT pg_advisory_xact_lock\(kind)(hashtextextended('rind row ' || current_schema(), 0))"
+        return [RowStatement(lock, [])]
+    }
+
     /// Locks a row and divides by zero unless it has the version.
     ///
     /// At READ COMMITTED a row that is only compared has to be locked, too: another transaction could change it before
     /// this one commits.
     private static func expecting(_ key: RowKey, _ version: Int64, isWritten: Bool) -> RowStatement {
-        let lock = isWritten ? "FOR UPDATE" : "FOR SHARE"
+        let lock = key.isOfWholeState ? "" : isWritten ? "FOR UPDATE" : "FOR SHARE"
         return RowStatement(
             """
             WITH found AS (
@@ -92,4 +104,8 @@ extension PostgresStatement {
             SELECT 1 / count(*) FROM found
             """, key.values + [.integer(version)])
     }
+}
+
+extension RowKey {
+    fileprivate var isOfWholeState: Bool { owner == 0 && kind == .meta }
 }

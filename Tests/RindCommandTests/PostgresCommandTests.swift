@@ -37,8 +37,8 @@ struct PostgresCommandTests {
             let early = try await Self.run(["replicas", "list"], environment, in: directory)
             #expect(early.status == 73 && early.error.contains("state.open"), "\(early.error)")
             for (arguments, line) in [
-                (["migrate", "--dry-run"], "Due: 10; nothing was changed."),
-                (["migrate"], "Carried out: 10."),
+                (["migrate", "--dry-run"], "Due: schema version 10; nothing was changed."),
+                (["migrate"], "Made: schema version 10."),
                 (["migrate"], "Nothing is due."),
             ] {
                 let result = try await Self.run(arguments, environment, in: directory)

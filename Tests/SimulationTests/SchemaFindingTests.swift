@@ -90,8 +90,11 @@ import Testing
         try await Self.expectRest(world)
     }
 
-    @Test func `22: a push with the cursor from before an update goes over no record of a gained table`() async throws {
-        let world = try await Self.quiesced([.later]) { ($0.checksConflicts, $0.pushTime) = (true, .before) }
+    @Test(arguments: [Manners.version, .later])
+    func `22: a push with the cursor from before an update goes over no record of a gained table`(
+        _ manners: Manners
+    ) async throws {
+        let world = try await Self.quiesced([manners]) { ($0.checksConflicts, $0.pushTime) = (true, .before) }
         try await world.perform(.updateApp(device: 0))
         _ = try await pull(0, world)
         world.users.put(.notes, "n0", value: 48)

@@ -62,6 +62,16 @@ import Testing
         #expect(chunks == [nil])
     }
 
+    @Test(.eachByteStore) func `a chunk gets no number that another chunk has`() async throws {
+        func add(_ number: Int64, _ bytes: [UInt8]) async throws -> CommitOutcome {
+            try await self.bytes.commit(Self.changes { $0.chunks[number] = bytes })[0]
+        }
+        let outcomes = (try await add(7, [1]), try await add(7, [2]), try await add(8, [3]))
+        #expect(outcomes == (.made, .refused, .made))
+        let chunks = try await bytes.chunks([7, 8])
+        #expect(chunks == [[1], [3]])
+    }
+
     @Test(.eachByteStore) func `a new replica gets no number that a replica of another owner has`() async throws {
         func add(_ owner: Int64) async throws -> CommitOutcome {
             let key = RowKey(.replica, of: owner, number: 7)

@@ -115,6 +115,30 @@ import Testing
         #expect(try replica.tip == cursor(2) && replica.lastSeen == now + 720_001)
     }
 
+    @Test func `the contacts of one device wait, whatever others of its login bring`() async throws {
+        let two = try await Two()
+        try await two.own.begin(row(90, replica: 9))
+        try await two.own.confirm(90)
+        try await two.own.proceed(row(91, replica: 9, parent: 90))
+        let minute: Int64 = 60_000
+        /// Returns the minutes at which the replicas 1 and 9 were last seen, as stored.
+        func seen() async throws -> [Int64] {
+            let heads = try await two.other.replicas().sorted { $0.id.rawValue < $1.id.rawValue }
+            return heads.map { $0.lastSeen.milliseconds(since: now) / minute }
+        }
+        try await two.own.confirm(1, at: now + minute)
+        try await two.own.confirm(91, at: now + 2 * minute)
+        try await two.own.storeDeferred(at: now + 2 * minute)
+        #expect(try await seen() == [0, 2])
+        try await two.own.confirm(91, at: now + 3 * minute)
+        try await two.own.storeDeferred(at: now + 11 * minute)
+        #expect(try await seen() == [1, 2])
+        // Each time a contact is stored, its next one waits anew, also if another waits all the while.
+        try await two.own.confirm(1, at: now + 12 * minute)
+        try await two.own.storeDeferred(at: now + 13 * minute)
+        #expect(try await seen() == [1, 3])
+    }
+
     @Test func `contacts are stored after their time though the clock was set back`() async throws {
         let two = try await Two()
         try await two.own.confirm(1, at: now + 90_000)

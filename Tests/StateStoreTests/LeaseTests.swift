@@ -1,6 +1,8 @@
 // Copyright 2026 the Rind authors
 // SPDX-License-Identifier: Apache-2.0
 
+import MemoryState
+import NIOConcurrencyHelpers
 import Postgres
 import PostgresTesting
 import StateStore
@@ -70,6 +72,20 @@ import Testing
         // One that was given back already is nobody's business.
         try await store.giveBack(first.lease)
         #expect(try await refusedBy("a", in: store)?.name == "b")
+    }
+
+    @Test func `a lease whose take could read no further is given back`() async throws {
+        let (bytes, isFailing) = (MemoryBytes(), NIOLockedValueBox(false))
+        let gated = bytes.shared { moment in
+            if moment == .beforeReading, isFailing.withLockedValue(\.self) { throw StateError.slow }
+        }
+        let (own, other) = (Accounts(gated, leases: gated), Accounts(bytes, leases: bytes))
+        try await other.begin(row(1))
+        isFailing.withLockedValue { $0 = true }
+        // The head is read with the take, and the push's notes are behind it.
+        await #expect(throws: StateError.slow) { _ = try await take("a", in: own, presented: 1) }
+        let second = try await taken("b", in: other)
+        #expect(second.from == nil && second.distrust == 0)
     }
 
     @Test(.sharedStores) func `of many gateways that ask at once one gets the lease`() async throws {

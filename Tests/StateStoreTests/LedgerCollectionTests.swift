@@ -34,6 +34,21 @@ import Testing
         #expect(try await store.outline(400).isExact)
     }
 
+    @Test(.eachStore(.with { $0.headBytes = 400 }))
+    func `a pull that has read a ledger before a way back went is not committed`() async throws {
+        try await store.line([1: 1], [2: 1], [3: 1], [4: 1])
+        try await store.compact(store.outline(400), [400, 300, 200], finished: 400)
+        let read = try await store.outline(200)
+        func pull() async throws {
+            try await store.commit(
+                PullCommit(
+                    row: row(500, replica: 2), replica: .new, now: now, ledger: TestLedger.commit([1: 1]),
+                    ledgersRead: [read.replica: read.version]))
+        }
+        #expect(try await store.collect(undoBefore: 301).undos == 2)
+        await #expect(throws: StateError.ledgerChanged) { try await pull() }
+    }
+
     @Test(.eachStore) func `layers of cursors that never came back go after the rewind`() async throws {
         try await store.begin(row(100), [1: 1])
         for (value, entries) in [(200, [2: 2]), (201, [2: 2]), (202, [3: 3])] as [(Int64, Entries)] {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Accounts
+import MemoryState
 import StateStore
 import SyncModel
 import Testing
@@ -59,6 +60,18 @@ import Testing
         try await store.begin(row(9, replica: 9), at: now + 9, quarantined: many)
         let counts = try await store.inspection.quarantineCounts()
         #expect(counts.entries == 3 && counts.dropped == 2 + 97 + 3)
+    }
+
+    @Test func `lines that others have left beyond the bound go, and a line that comes again stays`() async throws {
+        let bytes = MemoryBytes()
+        func store(_ entries: Int) -> Accounts { Accounts(bytes, limits: .with { $0.quarantineEntries = entries }) }
+        try await store(6).begin(row(1), quarantined: (1...6).map { Self.line("\($0)/") })
+        try await store(3).begin(row(2, replica: 2), at: now + 1, quarantined: ["1/", "7/"].map { Self.line($0) })
+        let entries = try await store(3).inspection.quarantined(limit: 9)
+        #expect(entries.count == 3)
+        #expect(Set(entries.prefix(2).map(\.line.id)) == ["1/", "7/"])
+        #expect(entries.first { $0.line.id == "1/" }?.count == 2)
+        #expect(try await store(3).inspection.quarantineCounts().dropped == 4)
     }
 
     @Test(.eachStore) func `texts of any length and content can be quarantined`() async throws {

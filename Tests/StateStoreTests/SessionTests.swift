@@ -120,14 +120,18 @@ import Testing
         #expect(context.resyncAt == 0)
     }
 
-    @Test(.eachStore) func `a marked state has a row that commits compare with a first distrust of all`() async throws {
-        try await store.setKeyMark(7, replaces: false)
-        let marked = try await store.store.rows(.row(StateEpochs.key))
-        #expect(marked.count == 1)
-        _ = try await store.commands.distrust(because: .backend, of: nil, at: now)
-        try await store.setKeyMark(8, replaces: true)
-        let rows = try await store.store.rows(.row(StateEpochs.key))
-        #expect(try StateEpochs(decoding: #require(rows.first).bytes).resets == 1)
+    @Test(.eachStore) func `of gateways that set the mark of their key at once one does, and a command replaces it`()
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for mark: Int64 in 1...4 { group.addTask { try await store.setKeyMark(mark, replaces: false) } }
+            try await group.waitForAll()
+        }
+        let first = try #require(try await store.keyMark())
+        try await store.setKeyMark(first + 1, replaces: false)
+        #expect(try await store.keyMark() == first)
+        try await store.setKeyMark(first + 1, replaces: true)
+        #expect(try await store.keyMark() == first + 1)
     }
 
     @Test(.eachStore)

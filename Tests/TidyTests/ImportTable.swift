@@ -58,7 +58,7 @@ enum ImportTable {
         "Curl": ["CCurl", "HTTPTypes", "NIOConcurrencyHelpers", "NIOCore", "Threads"],
         "Telemetry": ["CoreMetrics", "NIOConcurrencyHelpers"],
         "Postgres": ["CPQ", "Logging", "NIOConcurrencyHelpers", "NIOCore", "SyncModel", "Threads"],
-        "Accounts": ["DequeModule", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
+        "Accounts": ["DequeModule", "HashTreeCollections", "NIOConcurrencyHelpers", "StateStore", "SyncModel"],
         "StateProbes": ["NIOConcurrencyHelpers", "StateStore"],
         "SQLiteState": [
             "Accounts", "Crypto", "GRDB", "GRDBSQLite", "NIOConcurrencyHelpers", "StateProbes", "StateSQL",

@@ -53,6 +53,7 @@ extension Database {
             }
         }
         for row in changes.added where try !rows(RowStatement.reading(.row(row.key))).isEmpty { return .refused }
+        for number in changes.chunks.keys where try chunk(number) != nil { return .refused }
         for (key, row) in changes.rows {
             if let row { try put(row) } else { try run(.deleting(key)) }
         }

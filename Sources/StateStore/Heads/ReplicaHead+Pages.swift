@@ -8,6 +8,8 @@ struct CursorPage: Hashable, Coded {
     /// The number of the page; no other one has it.
     var number: Int64 = 0
     var cursors: [StoredCursor] = []
+    /// The number of bytes of its row; 0 if it was not read.
+    var size = 0
 
     mutating func code(with coder: inout Coder) throws(StateError) {
         try StoredCursor.code(&cursors, with: &coder)
@@ -64,7 +66,7 @@ extension ReplicaHead {
             rows.filter { $0.key.kind == .recent }.map { ($0.key.key, $0.bytes) }, uniquingKeysWith: { $1 })
         for (index, page) in pages.enumerated() {
             guard let bytes = known[pageKey(0, page).key] else { return false }
-            pages[index].cursors = try CursorPage(decoding: bytes).cursors
+            (pages[index].cursors, pages[index].size) = (try CursorPage(decoding: bytes).cursors, bytes.count)
         }
         try readCursors()
         insert(pages.flatMap(\.cursors))
@@ -107,9 +109,10 @@ extension ReplicaHead {
         // The tip and what is made from it, as a rule, may come back next.
         let recent = cursorsInHead.dropLast(Self.atHand / 2).filter { $0.cursor != tip }
         for cursors in try Self.grouped(recent, limits) {
-            let page = CursorPage(number: number(), cursors: cursors)
-            let key = pageKey(owner, page)
-            rows[key] = ByteRow(key: key, bytes: try page.encoded())
+            var page = CursorPage(number: number(), cursors: cursors)
+            let (key, bytes) = (pageKey(owner, page), try page.encoded())
+            page.size = bytes.count
+            rows[key] = ByteRow(key: key, bytes: bytes)
             pages.append(page)
         }
         return (rows, try encoded())

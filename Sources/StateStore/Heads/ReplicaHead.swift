@@ -101,7 +101,7 @@ package struct ReplicaLedger: Hashable, Sendable {
     package var compacted: Cursor?
     /// The oldest cursor to which the undos lead back; nil while all undos are there.
     package var horizon: Cursor?
-    /// Rises with every change of the base.
+    /// Rises with every change of the base, and when undos or deltas go: a pull that has read some of them begins anew.
     package var version = 0
 
     /// Creates the ledger of a replica that has none.

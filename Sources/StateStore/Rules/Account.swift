@@ -19,8 +19,9 @@ package struct Account {
     var changes = RowChanges()
     private var read: Set<RowKey> = []
     private var changedReplicas: Set<ReplicaID> = []
-    /// The changes of replicas that were not stored yet when the rule began, and those that it has made since.
-    package let deferred: [ReplicaID: [DeferredChange]]
+    /// Returns the changes of a replica that were not stored yet when the rule began; nil if there are none at all.
+    private let deferred: ((ReplicaID) -> [DeferredChange]?)?
+    /// Those that the rule has made since.
     private var deferredHere: [ReplicaID: [DeferredChange]] = [:]
     /// The heads as they are stored of the replicas that these changes have changed.
     private var stored: [ReplicaID: ReplicaHead] = [:]
@@ -29,7 +30,7 @@ package struct Account {
     /// Creates an account of what is known.
     package init(
         _ principal: Principal, setting: AccountSetting, view: AccountView,
-        deferred: [ReplicaID: [DeferredChange]] = [:]
+        deferred: ((ReplicaID) -> [DeferredChange]?)? = nil
     ) throws(StateError) {
         self.deferred = deferred
         self.principal = Principal(rawValue: try key(principal.rawValue, "principal"), origin: principal.origin)
@@ -102,7 +103,7 @@ package struct Account {
         guard let head = view.replicas[id] else { throw view.missing(of: id, owner) }
         read.insert(key)
         let isAsStored = stored[id] == nil && !changedReplicas.contains(id)
-        guard isAsStored, let changes = deferred[id], let value = head.value else { return head.value }
+        guard isAsStored, let changes = deferred?(id), let value = head.value else { return head.value }
         stored[id] = value
         view.replicas[id]?.value = value.making(changes)
         return view.replicas[id]?.value
@@ -115,11 +116,20 @@ package struct Account {
         deferredHere[replica.id, default: []].append(change)
     }
 
-    /// Stores what was deferred of a replica.
-    package mutating func storeDeferred(of id: ReplicaID) throws {
-        let replica = try replica(id)
-        if let known = stored[id], replica != known { changedReplicas.insert(id) }
+    /// Stores what was deferred of replicas.
+    package mutating func storeDeferred(of ids: [ReplicaID]) throws {
+        try need(ids)
+        for id in ids {
+            let replica = try replica(id)
+            if let known = stored[id], replica != known { changedReplicas.insert(id) }
+        }
         needNotBeDurable()
+    }
+
+    /// Asks for replicas and the pages of their heads; all that are missing are named at once.
+    private func need(_ ids: [ReplicaID]) throws {
+        let missing = ids.filter { view.replicas[$0] == nil }.flatMap { view.missing(of: $0, owner).lookups }
+        if !missing.isEmpty { throw Missing(lookups: missing) }
     }
 
     /// Returns true if the store has no row of a lookup, or nothing is known of it at the first try.
@@ -144,8 +154,7 @@ package struct Account {
     ) throws -> (replicas: [ReplicaHead], next: Int64?) {
         let rows = try rows(.numbered(.replica, of: owner, after: number, limit: limit, descending: false))
         let ids = rows.map { ReplicaID(rawValue: $0.number) }
-        let missing = ids.filter { view.replicas[$0] == nil }.flatMap { view.missing(of: $0, owner).lookups }
-        guard missing.isEmpty else { throw Missing(lookups: missing) }
+        try need(ids)
         return (try ids.compactMap { try replica($0) }, rows.count < limit ? nil : rows.last?.number)
     }
 
@@ -265,7 +274,7 @@ extension Account {
         }
         for key in read where changes.expected[key] == nil { changes.expected[key] = view.version(of: key) }
         // Nothing is to be stored of a replica that is gone.
-        let gone = deferred.keys.filter { id in view.replicas[id].map { $0.value == nil } ?? false }
+        let gone = view.replicas.filter { $1.value == nil && deferred?($0) != nil }.keys
         return FinishedAccount(
             changes: changes, view: view.after(changes, owner: owner),
             deferred: deferredHere.filter { !changedReplicas.contains($0.key) },
@@ -294,7 +303,7 @@ extension Account {
         let now = replica.lastSeen
         let (pages, bytes) = try replica.makePages(of: owner, limits: setting.limits) { nextNumber(at: now) }
         changes.rows.merge(pages) { $1 }
-        view.replicas[id] = AccountView.Versioned(replica, version: version)
+        view.replicas[id] = AccountView.Versioned(replica, version: version, size: bytes.count)
         changes.rows[key] = ByteRow(
             key: key, version: version, number: id.rawValue, rank: replica.lastSeen.hour, bytes: bytes)
     }

@@ -11,11 +11,14 @@ package struct AccountView: Sendable {
         package var value: T?
         /// The version.
         package var version: Int64
+        /// The number of bytes from which it was read, or to which it was written, without pages.
+        var size: Int
 
         /// Creates a value.
-        package init(_ value: T?, version: Int64) {
+        package init(_ value: T?, version: Int64, size: Int = 0) {
             self.value = value
             self.version = version
+            self.size = size
         }
     }
 
@@ -70,7 +73,8 @@ package struct AccountView: Sendable {
             }
             if let id = row.key.replica, replicas[id] == nil {
                 // A damaged head stops its device, which is then unknown, and not the others.
-                let head = Versioned(try? ReplicaHead(decoding: row.bytes), version: row.version)
+                let value = try? ReplicaHead(decoding: row.bytes)
+                let head = Versioned(value, version: row.version, size: row.bytes.count)
                 if head.value?.pages.isEmpty ?? true { replicas[id] = head } else { unpaged[id] = head }
             }
         }
@@ -146,7 +150,11 @@ package struct AccountView: Sendable {
     /// The bytes that the view takes in memory, about.
     package var weight: Int {
         let rows = answers.values.joined().reduce(2_000) { $0 + 200 + $1.bytes.count }
-        return replicas.values.reduce(rows) { $0 + ($1.value?.weight ?? 0) }
+        return replicas.values.reduce(rows) { weight, replica in
+            let pages = replica.value?.pages.reduce(0) { $0 + $1.size } ?? 0
+            // Texts may have any length, and are twice there while cursors differ in them.
+            return weight + (replica.value?.weight ?? 0) + 2 * (replica.size + pages)
+        }
     }
 
     /// Returns the view as changes leave it.

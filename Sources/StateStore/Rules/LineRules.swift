@@ -13,8 +13,10 @@ package enum LineRules {
         lines.isEmpty ? [] : [.count(.line, of: 0, prefix: []), oldest(lines.count)] + lines.map { .row($0.key) }
     }
 
+    /// Returns the lookup of the oldest lines, some more than have to go: others may have left too many, and none goes
+    /// that has just come again.
     private static func oldest(_ count: Int) -> Lookup {
-        .all(.line, by: .rank, after: nil, limit: count, descending: false)
+        .all(.line, by: .rank, after: nil, limit: 2 * count + 8, descending: false)
     }
 
     /// Keeps lines; one that is known already is only counted, and the oldest give way.
@@ -44,8 +46,9 @@ package enum LineRules {
             account.changes.counted.append(row)
         }
         let surplus = max(0, kept + fresh - room)
-        for row in try account.rows(oldest(lines.count)).prefix(surplus) { account.delete(row.key) }
-        let dropped = surplus + max(0, lines.count - room)
+        let gone = try account.rows(oldest(lines.count)).filter { !known.keys.contains($0.key) }.prefix(surplus)
+        for row in gone { account.delete(row.key) }
+        let dropped = gone.count + max(0, lines.count - room)
         if dropped > 0 { account.increment(.droppedLines, by: Int64(dropped)) }
     }
 

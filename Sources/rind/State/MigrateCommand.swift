@@ -35,9 +35,9 @@ struct MigrateCommand: AsyncParsableCommand {
             }
             let options = configuration.postgresOptions(url)
             let found = try await PostgresStateStore.inspect(options, logger: .silent) ?? 0
-            let due = PostgresStateStore.steps.filter { $0 > found }
-            let done = dryRun || due.isEmpty ? [] : try await PostgresStateStore.migrate(options, logger: .silent)
-            return MigrationReport(location: configuration.stateLocation, found: found, due: due, done: done)
+            let isDue = found < PostgresStateStore.version
+            let isDone = isDue && !dryRun ? try await PostgresStateStore.migrate(options, logger: .silent) : false
+            return MigrationReport(location: configuration.stateLocation, found: found, isDue: isDue, isDone: isDone)
         }
     }
 }
@@ -47,22 +47,20 @@ struct MigrationReport: StateReport {
     let location: String
     /// The version before; 0 if there was no state.
     let found: Int
-    let due: [Int]
-    let done: [Int]
+    let isDue: Bool
+    let isDone: Bool
 
     var lines: [String] {
         let version = found == 0 ? "no state yet" : "schema version \(found)"
-        let steps = due.map(String.init).joined(separator: ", ")
-        let rest =
-            due.isEmpty
-            ? "Nothing is due." : done.isEmpty ? "Due: \(steps); nothing was changed." : "Carried out: \(steps)."
+        let due = "schema version \(PostgresStateStore.version)"
+        let rest = isDone ? "Made: \(due)." : isDue ? "Due: \(due); nothing was changed." : "Nothing is due."
         return ["state          \(location)", "found          \(version)", rest]
     }
 
     var json: JSONValue {
         .object([
-            "found": .integer(found), "due": .array(due.map { .integer($0) }),
-            "done": .array(done.map { .integer($0) }),
+            "found": .integer(found), "version": .integer(PostgresStateStore.version), "due": .bool(isDue),
+            "done": .bool(isDone),
         ])
     }
 }
