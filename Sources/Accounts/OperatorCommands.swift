@@ -229,12 +229,11 @@ package struct OperatorCommands: Sendable {
 extension RowKind {
     /// The name by which a report of erased rows counts a kind; nil for those that only help to find others.
     fileprivate var name: String? {
-        let names: [Self: String] = [
-            .principal: "principal", .session: "session", .receipt: "receipt", .replica: "replica", .cursor: "cursor",
-            .owed: "owed", .trouble: "device_trouble", .note: "push_note", .mapping: "id_map",
-            .refusal: "push_refusal", .journal: "push_journal", .operation: "push_flight", .line: "quarantine",
-            .push: "push_quarantine", .chunk: "chunk",
-        ]
-        return names[self]
+        switch self {
+        case .principal, .session, .receipt, .replica, .cursor, .owed, .trouble, .note, .mapping, .refusal, .journal,
+            .operation, .line, .push, .chunk:
+            "\(self)"
+        default: nil
+        }
     }
 }

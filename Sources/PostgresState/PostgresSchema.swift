@@ -60,8 +60,8 @@ enum PostgresSchema {
 
     /// Returns the version that a database has; nil if there is no state yet.
     ///
-    /// - Throws: ``StateError/notRind(path:)``, ``StateError/schemaNewer(found:known:)`` or
-    ///   ``StateError/outdated(path:)``.
+    /// - Throws: ``StateError/notRind(path:)``, ``StateError/schemaNewer(path:found:known:)`` or
+    ///   ``StateError/outdated(path:found:)``.
     static func found(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> Int? {
         try await pool.withTransaction(.readOnly, within: options.timeout) { transaction in
             try await found(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
@@ -95,22 +95,59 @@ enum PostgresSchema {
         guard let row, let found = try row.optionalInteger(0), let compatible = try row.optionalInteger(1) else {
             throw StateError.notRind(path: location)
         }
-        guard found >= version else { throw StateError.outdated(path: location) }
-        guard compatible <= version else { throw StateError.schemaNewer(found: Int(found), known: version) }
+        guard found >= version else { throw StateError.outdated(path: location, found: Int(found)) }
+        guard compatible <= version else {
+            throw StateError.schemaNewer(path: location, found: Int(found), known: version)
+        }
         return Int(found)
     }
+
+    /// Returns the version that a database has, nil if there is no state yet, if the role has all rights that a gateway
+    /// needs.
+    ///
+    /// - Throws: ``StateError/readOnly(_:)`` if it has not; what ``found(_:_:)`` throws.
+    static func foundForUse(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> Int? {
+        try await pool.withTransaction(.readOnly, within: options.timeout) { transaction in
+            let found = try await found(&transaction, options, at: "\(pool.info) schema=\(options.schema)")
+            let rights = found == nil ? rightsToMake : rightsToUse
+            let lacking = try await transaction.query(PostgresStatement(rights, [.text(options.schema)]))
+            guard let names = try lacking.rows.first?.optionalText(0) else { return found }
+            throw StateError.readOnly("its role lacks the right \(names)")
+        }
+    }
+
+    /// The rights that the role lacks on the tables and sequences of a state.
+    private static let rightsToUse = """
+        SELECT string_agg(r."right" || ' on ' || c.relname, ', ' ORDER BY c.relname, r."right")
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        JOIN (
+            VALUES ('r', 'SELECT'), ('r', 'INSERT'), ('r', 'UPDATE'), ('r', 'DELETE'), ('S', 'USAGE')
+        ) r (kind, "right") ON r.kind = c.relkind::text
+        WHERE n.nspname = $1 AND NOT CASE c.relkind
+            WHEN 'S' THEN has_sequence_privilege(c.oid, r."right") ELSE has_table_privilege(c.oid, r."right") END
+        """
+
+    /// The right that the role lacks to make a state.
+    private static let rightsToMake = """
+        SELECT CASE
+            WHEN to_regnamespace(quote_ident($1)) IS NULL
+            THEN CASE WHEN NOT has_database_privilege(current_database(), 'CREATE') THEN 'CREATE on the database' END
+            WHEN NOT (has_schema_privilege($1, 'CREATE') AND has_schema_privilege($1, 'USAGE')) THEN 'CREATE on the schema'
+            END
+        """
 
     /// Checks that there is a state that this version can use as it is.
     static func requireUsable(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws {
         guard try await found(pool, options) == nil else { return }
-        throw StateError.open(path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet")
+        throw StateError.open(
+            path: "\(pool.info) schema=\(options.schema)", reason: "there is no state in it yet, 'rind serve' makes it")
     }
 
     /// Makes the schema if there is none, under a lock of the database, so that of several gateways that start one does
     /// it; returns whether it was made.
     static func migrate(_ pool: PostgresPool, _ options: PostgresStateStore.Options) async throws -> Bool {
         // The usual case takes no lock.
-        guard try await found(pool, options) == nil else { return false }
+        guard try await foundForUse(pool, options) == nil else { return false }
         return try await pool.withTransaction(.readWrite, within: timeout) { transaction in
             _ = try await transaction.query(
                 PostgresStatement(

@@ -61,8 +61,10 @@ package enum PostgresStateStore {
     }
 
     /// Returns the version of the schema that a database has, nil if there is no state yet; changes nothing.
+    ///
+    /// - Throws: Also ``StateError/readOnly(_:)`` if a gateway would lack a right.
     package static func inspect(_ options: Options, logger: Logger) async throws -> Int? {
-        try await with(options, logger: logger) { try await PostgresSchema.found($0, options) }
+        try await with(options, logger: logger) { try await PostgresSchema.foundForUse($0, options) }
     }
 
     /// Makes the schema if there is none; returns whether it was made.

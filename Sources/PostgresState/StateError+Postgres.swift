@@ -37,7 +37,7 @@ extension StateError {
         case .statement(let state, let text) where ["42P01", "3F000"].contains(state):
             self = .unreachable("\(text), or its role has lost the right USAGE on the schema")
         // The role lacks a right.
-        case .server("42501", _), .statement("42501", _): self = .readOnly
+        case .server("42501", let text), .statement("42501", let text): self = .readOnly(text)
         case .constraint, .statement, .rolledBack, .resultTooLarge, .server: self = .failed(error.description)
         }
     }

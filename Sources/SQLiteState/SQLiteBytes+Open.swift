@@ -148,8 +148,8 @@ extension SQLiteBytes {
             throw StateError.notRind(path: file.path)
         }
         let known = SQLiteSchema.version
-        guard version <= known else { throw StateError.schemaNewer(found: version, known: known) }
-        guard version == known else { throw StateError.outdated(path: file.path) }
+        guard version <= known else { throw StateError.schemaNewer(path: file.path, found: version, known: known) }
+        guard version == known else { throw StateError.outdated(path: file.path, found: version) }
         return version
     }
 }

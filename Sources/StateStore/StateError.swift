@@ -14,19 +14,21 @@ package enum StateError: Error, Hashable, Sendable {
     /// The file is not a Rind state, and was left as it is.
     case notRind(path: String)
     /// A newer gateway has migrated the state; run that one, or restore the backup from before the upgrade.
-    case schemaNewer(found: Int, known: Int)
+    case schemaNewer(path: String, found: Int, known: Int)
     /// The state has the form of an earlier version, which is not read; put it away and start with a new one.
-    case outdated(path: String)
+    case outdated(path: String, found: Int)
     /// The state is the target of a copy that is not finished: finish it, or remove the target.
     case copying(path: String)
     /// The file's contents are damaged. Stop, keep the file, restore a backup.
     case corrupt(String)
     /// The disk, or the file's own limit, is full. Answer 503; nothing was lost.
     case full
-    /// Another process has locked the file for longer than the busy timeout. Answer 503.
+    /// Another process has locked the file for longer than the busy timeout, or others have changed the same all the
+    /// while. Answer 503.
     case busy
-    /// The file or its file system is not writable, or the role lacks a right in the database. Answer 503.
-    case readOnly
+    /// The file or its file system is not writable, or the role lacks a right in the database; the reason is a clause.
+    /// Answer 503.
+    case readOnly(String)
     /// The file was replaced or removed while the gateway ran, so everything written to it is lost. Stop, and restore a
     /// backup or start without the file. Answer 503.
     case replaced(path: String)
@@ -94,16 +96,20 @@ package enum StateError: Error, Hashable, Sendable {
     package var advice: String? {
         switch self {
         case .full: "make room; the gateway goes on by itself"
-        case .busy: "look for another program that uses the file"
+        case .busy: "look for another program that uses the state"
         case .readOnly:
             "give the gateway the right to write: to the file, whose file system may be mounted to be read only, or its "
                 + "role to the schema and its tables"
-        case .replaced: "stop the gateway, then restore a backup, or start anew without the file"
+        case .replaced:
+            "move the file back if it is there, and the gateway goes on with it; otherwise stop the gateway, then restore "
+                + "a backup, or start anew without the file"
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
         case .open: "look at the path and its permissions"
         case .outdated:
-            "put the state away and start with a new one: each device then gets what '[pull] unknown_cursor' says"
+            "put the state away and start with a new one: each device then gets what '[pull] unknown_cursor' says, see "
+                + "'A state of an older form' in docs/STATE.md"
+        case .schemaNewer: "run the version that has made it, or restore the backup from before the upgrade"
         case .unreachable:
             "look whether the database runs, lets the gateway in and has its tables; the gateway goes on by itself"
         case .connections: "raise the database's limit of connections, or lower [state] pool_size"
@@ -129,23 +135,23 @@ extension StateError: CustomStringConvertible {
 
     private var entry: (code: String, sentence: String) {
         switch self {
-        case .open(let path, let reason): ("state.open", "The state file '\(path)' cannot be opened: \(reason).")
+        case .open(let path, let reason): ("state.open", "The state at '\(path)' cannot be opened: \(reason).")
         case .inUse(let path, let holder):
             (
                 "state.in_use",
-                "The state file '\(path)' is in use by another gateway\(holder.map { " (process \($0))" } ?? "")."
+                "The state file '\(path)' is in use by a gateway\(holder.map { " (process \($0))" } ?? "")."
             )
         case .notRind(let path):
             ("state.not_rind", "What is at '\(path)' is not a state of Rind and was left as it is.")
-        case .schemaNewer(let found, let known):
+        case .schemaNewer(let path, let found, let known):
             (
                 "state.schema_newer",
-                "The state has schema version \(found), but this version of Rind knows only up to \(known)."
+                "The state at '\(path)' has schema version \(found), but this version of Rind knows only up to \(known)."
             )
-        case .outdated(let path):
+        case .outdated(let path, let found):
             (
                 "state.outdated",
-                "The state at '\(path)' has the form of an earlier version, which this one does not read."
+                "The state at '\(path)' has schema version \(found), whose form this version of Rind does not read."
             )
         case .copying(let path):
             (
@@ -154,8 +160,10 @@ extension StateError: CustomStringConvertible {
             )
         case .corrupt(let what): ("state.corrupt", "The state is damaged: \(what).")
         case .full: ("state.full", "There is no space left for the state; nothing was changed.")
-        case .busy: ("state.busy", "The state is locked by another process; nothing was changed.")
-        case .readOnly: ("state.read_only", "The state cannot be written; nothing was changed.")
+        case .busy:
+            ("state.busy", "The state is locked, or changed by others all the while; nothing was changed.")
+        case .readOnly(let reason):
+            ("state.read_only", "The state cannot be written: \(reason); nothing was changed.")
         case .replaced(let path):
             ("state.replaced", "The state file '\(path)' was replaced or removed while the gateway ran.")
         case .io(let what): ("state.io", "The disk failed while the state was read or written: \(what).")

@@ -17,6 +17,8 @@ package struct StoredPullContext: Hashable, Sendable {
     package var newest: Cursor?
     /// The session; a new one if it is unknown.
     package var session = SessionRow()
+    /// The number of the last move of the principal's sessions (``SessionRules``); 0 if there was none.
+    package var lastMove: Int64 = 0
     /// True if the presented cursor is unknown for this principal but exists for another.
     ///
     /// This hints at a principal that changes with the token (finding 26), and serves a warning in the log only.

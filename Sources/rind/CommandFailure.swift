@@ -56,11 +56,13 @@ struct CommandFailure: Error {
         let status: ExitStatus =
             switch error {
             case .open, .readOnly: .cannotCreate
-            case .inUse, .busy, .unreachable, .connections, .standby: .tryAgain
+            case .inUse, .busy, .connections, .standby: .tryAgain
+            case .unreachable: .unavailable
             default: .inputOutput
             }
-        let message = [error.description, error.whoMayNot?.asSentence, "(\(error.code))"].compactMap { $0 }
-        self.init(status, message.joined(separator: " "), code: error.code)
+        let remedy = (error.whoMayNot ?? error.advice)?.asSentence
+        let message = [error.description, remedy, "(\(error.code))"].compactMap { $0 }.joined(separator: " ")
+        self.init(status, message, code: error.code)
     }
 }
 

@@ -39,7 +39,7 @@ import Testing
         Case(error: StateError.busy, status: 503, code: "state.busy", retryAfter: 5),
         Case(error: StateError.slow, status: 503, code: "state.slow", retryAfter: 5),
         Case(error: StateError.replaced(path: "/s"), status: 503, code: "state.replaced"),
-        Case(error: StateError.readOnly, status: 503, code: "state.read_only"),
+        Case(error: StateError.readOnly("x"), status: 503, code: "state.read_only"),
         Case(error: StateError.corrupt("x"), status: 500, code: "state.corrupt"),
         Case(error: StateError.ledgerChanged, status: 503, code: "state.ledger_changed", retryAfter: 1),
         Case(error: SpoolError.diskFull, status: 503, code: "spool.disk_full", retryAfter: 30),

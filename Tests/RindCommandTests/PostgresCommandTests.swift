@@ -48,7 +48,7 @@ struct PostgresCommandTests {
             let list = try await Self.run(["replicas", "list"], environment, in: directory)
             #expect(list.status == 0, "\(list.error)")
             let file = try await Self.run(["migrate"], [:], in: directory)
-            #expect(file.status == 64)
+            #expect(file.status == 78)
         }
     }
 

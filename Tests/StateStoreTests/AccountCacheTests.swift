@@ -66,17 +66,23 @@ import Testing
         #expect(try await store.context(11).newestOfReplica?.rawValue == 11)
     }
 
-    @Test func `a move that another session's pull overlaps leaves no position of before it known`() async throws {
+    @Test(arguments: [true, false])
+    func `a move that another session's pull overlaps leaves no position of before it known`(
+        _ changesHead: Bool
+    ) async throws {
         let barrier = Barrier()
         let store = Accounts(MemoryBytes { await barrier.pass($0) })
         let (watch, vector) = (Session(rawValue: "c0"), CheckpointVector(["a": "b"]))
         try await store.setPosition(.at(vector), of: watch)
+        let move = try await store.setPosition(.unknown, of: tablet)
         barrier.arm()
-        async let slow: Void = store.setPosition(.at(vector), of: tablet)
+        async let slow = store.setPosition(.at(vector), of: tablet, after: move)
         await barrier.reached()
         try await store.setPosition(.unknown)
+        // Then the one that is slow is refused, and made again.
+        if changesHead { try await store.begin(row(1)) }
         barrier.open()
-        try await slow
+        _ = try await slow
         for session in [watch, tablet, phone] { #expect(try await store.position(of: session) == .unknown) }
     }
 

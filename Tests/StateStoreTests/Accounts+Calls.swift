@@ -116,10 +116,14 @@ extension Accounts {
     }
 
     /// Notes where the backend has a session.
+    @discardableResult
     func setPosition(
-        _ position: Position, of session: Session = phone, for principal: Principal = alice, at time: Instant = now
-    ) async throws {
-        try await change(principal) { try SessionRules.setPosition(position, of: session, at: time, in: &$0) }
+        _ position: Position, of session: Session = phone, for principal: Principal = alice, at time: Instant = now,
+        after move: Int64? = nil
+    ) async throws -> Int64 {
+        try await change(principal) {
+            try SessionRules.setPosition(position, of: session, after: move, at: time, in: &$0)
+        }
     }
 
     /// Where the backend is believed to have a session.

@@ -13,8 +13,8 @@ import Testing
         for (place, owner) in [alice, scoped, bob].enumerated() { try await Self.fill(owner, place: Int64(place + 1)) }
         let erased = try await store.commands.erase(alice)
         let expected: [String: Int] = [
-            "principal": 2, "session": 2, "replica": 2, "cursor": 2, "push_note": 4, "receipt": 2,
-            "push_journal": 2, "quarantine": 2,
+            "principal": 2, "session": 2, "replica": 2, "cursor": 2, "note": 4, "receipt": 2,
+            "journal": 2, "line": 2,
         ]
         for (table, count) in expected { #expect(erased[table] == count, "\(table)") }
         #expect(try await store.inspection.principals(beginningWith: "a", limit: 9).isEmpty)

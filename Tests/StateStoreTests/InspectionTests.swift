@@ -99,7 +99,7 @@ import Testing
         try await store.begin(row(3, replica: 3), quarantined: [line])
         #expect(try await store.inspection.quarantined(limit: 9).map(\.principal) == [alice])
         _ = try await damagedLine()
-        #expect(try await store.commands.erase(bob)["quarantine"] == 1)
+        #expect(try await store.commands.erase(bob)["line"] == 1)
     }
 
     @Test(.eachStore)

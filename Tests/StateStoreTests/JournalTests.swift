@@ -120,6 +120,7 @@ import Testing
             #expect(try await store.openJournals().isEmpty)
             #expect(try await Self.states(store) == [.held, .seen, .seen])
         }
+        #expect(try await store.inspection.journal(id)?.inFlight.map(\.record.id) == ["b"])
         await #expect(throws: StateError.journalClosed) {
             try await store.advance(id, inFlight: [Self.operation(2, "c")], at: now + 3)
         }

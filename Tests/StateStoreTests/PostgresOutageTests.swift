@@ -87,7 +87,19 @@ struct PostgresOutageTests {
             """)
         let store = try await PostgresStateStore.openShared(reader, logger: Logger(label: "test"))
         #expect(try await store.context(1_000).row != nil)
-        #expect(try await error { try await store.begin(row(2_000, replica: 2)) } == .readOnly)
+        let refused = try await error { try await store.begin(row(2_000, replica: 2)) }
+        #expect(refused == .readOnly("permission denied for table principal"))
+        // A gateway would find out with the first sync, and says so when it starts.
+        let lacking = try await error { try await withPostgres(reader) { _ in } }
+        guard case .readOnly(let rights) = lacking else {
+            Issue.record("\(String(describing: lacking))")
+            return
+        }
+        #expect(rights.contains("INSERT on chunk, UPDATE on chunk") && rights.contains("USAGE on lease_fence"))
+        var other = reader
+        other.schema = "other_\(options.schema)"
+        let unmade = try await error { try await withPostgres(other) { _ in } }
+        #expect(unmade == .readOnly("its role lacks the right CREATE on the database"))
         // What is taken away may come back.
         _ = try await server.query("REVOKE USAGE ON SCHEMA \(options.schema) FROM \(role)")
         let revoked = try await error { _ = try await store.context(1_000) }

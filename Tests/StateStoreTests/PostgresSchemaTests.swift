@@ -3,7 +3,6 @@
 
 import Accounts
 import Logging
-import NIOConcurrencyHelpers
 import Postgres
 import PostgresTesting
 import StateStore
@@ -50,7 +49,7 @@ struct PostgresSchemaTests {
 
     @Test(.timeLimit(.minutes(5)))
     func `a change of what holds for all principals waits for a commit that has compared it`() async throws {
-        let options = try await postgresOptions()
+        let options = try await postgresOptions { $0.connections.lockTimeout = .seconds(120) }
         let store = try await PostgresStateStore.open(options, logger: Logger(label: "test"))
         try await store.begin(row(1))
         try await store.confirm(1)
@@ -64,28 +63,24 @@ struct PostgresSchemaTests {
                     let text = "SELECT pid::bigint FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))"
                     let rows = try await sql(options, PostgresStatement(text, [.integer(process)]))[0].rows
                     if let row = rows.first { return try row.integer(0) }
+                    try await Task.sleep(for: .milliseconds(20))
                 }
             }
-            let ends = NIOLockedValueBox<[String]>([])
             try await withThrowingTaskGroup(of: Void.self) { group in
-                try await pool.withTransaction(.readWrite, within: .seconds(60)) { transaction in
+                try await pool.withTransaction(.readWrite, within: .seconds(240)) { transaction in
                     let locked = try await transaction.query(
                         "SELECT pg_backend_pid()::bigint FROM principal FOR UPDATE")
-                    group.addTask {
-                        try await store.goOn(row(2, parent: 1))
-                        ends.withLockedValue { $0.append("commit") }
-                    }
+                    group.addTask { try await store.goOn(row(2, parent: 1)) }
                     let commit = try await waiter(for: locked.rows[0].integer(0))
                     group.addTask {
                         _ = try await other.commands.distrust(because: .backend, of: nil, at: now)
-                        ends.withLockedValue { $0.append("distrust") }
                     }
                     _ = try await waiter(for: commit)
                 }
                 try await group.waitForAll()
             }
             await pool.shutdown()
-            #expect(ends.withLockedValue { $0 } == ["commit", "distrust"])
+            // A commit that came second would have been refused.
             let context = try await store.context(2)
             #expect(context.row?.generation == 0 && context.session.generation == 1)
             await store.close()

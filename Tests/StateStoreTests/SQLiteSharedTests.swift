@@ -34,8 +34,10 @@ import Testing
                 try await store.begin(first)
                 try await store.setPosition(.at(first.vector))
                 try await withShared(path) { other in
-                    await #expect(throws: StateError.readOnly) { try await other.begin(row(2, replica: 2)) }
-                    await #expect(throws: StateError.readOnly) {
+                    let refused = StateError.readOnly(
+                        "SQLite may not write '\(path)' (attempt to write a readonly database)")
+                    await #expect(throws: refused) { try await other.begin(row(2, replica: 2)) }
+                    await #expect(throws: refused) {
                         _ = try await other.commands.distrust(because: .backend, of: nil, at: now)
                     }
                 }

@@ -10,10 +10,10 @@ import Testing
         [
             (.open(path: "/s", reason: "permission denied"), "state.open", false),
             (.inUse(path: "/s", holder: "7"), "state.in_use", false), (.notRind(path: "/s"), "state.not_rind", false),
-            (.schemaNewer(found: 9, known: 1), "state.schema_newer", false),
-            (.corrupt("x"), "state.corrupt", false), (.outdated(path: "/s"), "state.outdated", false),
+            (.schemaNewer(path: "/s", found: 9, known: 1), "state.schema_newer", false),
+            (.corrupt("x"), "state.corrupt", false), (.outdated(path: "/s", found: 1), "state.outdated", false),
             (.copying(path: "/s"), "state.copying", false),
-            (.full, "state.full", true), (.busy, "state.busy", true), (.readOnly, "state.read_only", false),
+            (.full, "state.full", true), (.busy, "state.busy", true), (.readOnly("x"), "state.read_only", false),
             (.replaced(path: "/s"), "state.replaced", false), (.io("x"), "state.io", true),
             (.slow, "state.slow", true), (.closed, "state.closed", false),
             (.cursorTaken(newest: try cursor(1)), "state.cursor_taken", true),

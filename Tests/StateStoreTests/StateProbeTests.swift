@@ -93,7 +93,9 @@ import Testing
         try await withStateFile { path in
             try await withSQLite(path) { _ in }
             try await withShared(path) { store in
-                await #expect(throws: StateError.readOnly) { try await store.checkWriting(within: .seconds(3_600)) }
+                let refused = StateError.readOnly(
+                    "SQLite may not write '\(path)' (attempt to write a readonly database)")
+                await #expect(throws: refused) { try await store.checkWriting(within: .seconds(3_600)) }
             }
         }
     }

@@ -102,7 +102,7 @@ import Testing
 
     @Test func `every fault says what to do`() {
         let faults: [StateError] = [
-            .full, .busy, .readOnly, .replaced(path: "/s"), .io("x"), .corrupt("x"), .notRind(path: "/s"),
+            .full, .busy, .readOnly("x"), .replaced(path: "/s"), .io("x"), .corrupt("x"), .notRind(path: "/s"),
             .open(path: "/s", reason: "x"),
         ]
         for fault in faults { #expect(fault.advice?.isEmpty == false) }

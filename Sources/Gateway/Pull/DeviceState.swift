@@ -22,6 +22,8 @@ struct DeviceState {
     private(set) var ages: SyncFigures.Ages?
     /// The time at which the backend last accepted the session's credential, as the state has it.
     private(set) var lastAccepted: Instant?
+    /// The number of the last move of the principal's sessions, as the state has it.
+    private(set) var lastMove: Int64 = 0
     /// True if the cursor began another device, whose replica does not exist yet.
     private(set) var isFork = false
     /// True if the replica has got a newer cursor, with which it has not come back.
@@ -76,7 +78,7 @@ struct DeviceState {
         isFork = context.isFork
         isBehind = context.newestOfReplica.map { newest in context.row.map { newest > $0.cursor } ?? false } ?? false
         troubles = context.troubles
-        lastAccepted = context.session.acceptedAt
+        (lastAccepted, lastMove) = (context.session.acceptedAt, context.lastMove)
         hasRedeliveries = context.hasRedeliveries
         hasNewNotes = context.sequence > context.row?.noted ?? 0
         outline = context.ledger

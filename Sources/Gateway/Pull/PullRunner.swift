@@ -237,8 +237,8 @@ extension PullRunner {
 // The answer.
 extension PullRunner {
     mutating func answer(_ plan: PullAnswerPlan, _ cached: CachedAnswer?) async throws -> PullAnswer {
-        // A push may have left a receipt while this pull was streaming (finding 18); nothing is written if there is
-        // none.
+        // A push may have left a receipt while this pull was streaming (finding 18). Without a lease one of another
+        // gateway is not known and stays, which is right: this pull brings nothing.
         if plan.row == nil {
             try await stream.storeDeferredPosition()
             try await stream.storeDeferredAcceptance()

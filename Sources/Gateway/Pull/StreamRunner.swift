@@ -32,6 +32,8 @@ struct StreamRunner {
     /// The number of lines that had been received when the last stream request was made.
     private var linesBefore = 0
     private var aliases: IDAliases?
+    /// The last move of the principal's sessions that this sync knows of; nil before it has read any.
+    private var lastMove: Int64?
     /// True if this sync has stored the position as unknown since it last stored a known one.
     private var hasNotedMove = false
     /// True if a known position is stored with the pull's last write, and a cursor confirmed with an earlier one.
@@ -69,7 +71,7 @@ struct StreamRunner {
     /// Takes the vector, the moments and the ids of the device before anything is streamed.
     mutating func takeOver(_ device: DeviceState) {
         acceptance.vector = device.row?.vector
-        lastAccepted = device.lastAccepted
+        (lastAccepted, lastMove) = (device.lastAccepted, device.lastMove)
         guard let aliases = device.aliases else { return }
         self.aliases = aliases
         spooler = scope.services.makeSpooler(scope.projection, for: scope.query.principal, aliases: aliases)
@@ -165,10 +167,11 @@ struct StreamRunner {
 
     private mutating func store(_ position: Position) async throws {
         let cursor = try await acceptance.obtainToConfirm()
-        let now = scope.now
-        try await scope.change { account in
+        let (now, last) = (scope.now, lastMove)
+        lastMove = try await scope.change { account in
             let replica = try cursor.map { try ReplicaRules.confirm($0, at: now, in: &account) }
-            try SessionRules.setPosition(position, of: scope.query.session, syncing: replica, at: now, in: &account)
+            return try SessionRules.setPosition(
+                position, of: scope.query.session, syncing: replica, after: last, at: now, in: &account)
         }
         hasNotedMove = position == .unknown
     }

@@ -30,7 +30,7 @@ extension StateError {
         case .SQLITE_NOTADB: self = .notRind(path: path)
         case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY_DBMOVED:
             self = .replaced(path: path)
-        case .SQLITE_READONLY: self = .readOnly
+        case .SQLITE_READONLY: self = .readOnly("SQLite may not write '\(path)' (\(message))")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .open(path: path, reason: message)
         case .SQLITE_IOERR where !hasRoom(): self = .full
         case .SQLITE_IOERR: self = .io("SQLite error \(error.extendedResultCode.rawValue)")

@@ -125,7 +125,7 @@ struct StateFile: Sendable, Hashable {
     private static func checkRoom(after code: CInt) throws(StateError) {
         switch code {
         case ENOSPC, EDQUOT: throw .full
-        case EROFS: throw .readOnly
+        case EROFS: throw .readOnly("its file system is mounted to be read only")
         default: return
         }
     }

@@ -28,6 +28,7 @@ package enum ContextRule {
             fill(&context, with: head, epochs: epochs, newestKnown: account.newestKnown)
             let generation = epochs.resets + head.generation(of: session)
             context.session = try SessionRules.row(of: session, generation: generation, in: &account)
+            context.lastMove = try SessionRules.lastMove(of: &account)
         }
         guard let presented, let named else { return context }
         let row = try account.rows(named).first { $0.key.kind == .cursor }

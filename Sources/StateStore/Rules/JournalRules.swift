@@ -144,8 +144,13 @@ package enum JournalRules {
         journal.journal.applied += closure.mappings.count
         journal.journal.found = closure.mappings.count
         journal.journal.lost = closure.lost
-        // Records are kept no longer than they are needed.
+        let found = Set(closure.mappings.map { PushedRecordKey(table: $0.table, id: $0.clientID) })
         for (row, var stored) in try operations(of: id, in: &account) {
+            // The outcome of those that were found is known now, and contents are kept no longer than they are needed.
+            guard !found.contains(stored.operation.record) else {
+                account.delete(row)
+                continue
+            }
             (stored.operation.request, stored.operation.sought) = (nil, nil)
             try account.put(stored, at: row)
         }

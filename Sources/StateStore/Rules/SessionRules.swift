@@ -27,15 +27,27 @@ package enum SessionRules {
     ///
     /// It is kept in the head of the replica that syncs under the session, if there is one. An unknown position is the
     /// beginning of a move: those of the principal's other sessions are unknown from then on, since they may be the
-    /// same one at the backend.
+    /// same one at the backend. A known one is not kept if another move has begun since.
+    ///
+    /// - Parameters:
+    ///   - position: The position.
+    ///   - session: The session.
+    ///   - replica: The replica that syncs under it.
+    ///   - known: The number of the last move that the caller knows of, 0 if there was none; nil if nobody else can have
+    ///     begun one since.
+    ///   - now: The present time.
+    ///   - account: The account.
+    /// - Returns: The number of the last move that the caller knows of now.
+    /// - Throws: ``StateError/tooLarge(_:)``.
+    @discardableResult
     package static func setPosition(
-        _ position: Position, of session: Session, syncing replica: ReplicaID? = nil, at now: Instant,
-        in account: inout Account
-    ) throws {
+        _ position: Position, of session: Session, syncing replica: ReplicaID? = nil, after known: Int64? = nil,
+        at now: Instant, in account: inout Account
+    ) throws -> Int64 {
         try position.vector.map { try $0.check(account.setting.limits) }
-        try account.withHead(at: now) { _ in }
         var move = try lastMove(in: &account)
-        // A move always gets a new number: what others have begun to note before, they note under an old one.
+        if position != .unknown, let known, known != move?.number ?? 0 { return known }
+        try account.withHead(at: now) { _ in }
         if position == .unknown || move == nil {
             let next = LastMove(
                 number: account.nextNumber(at: now), epoch: account.setting.epoch, resets: try account.epochs().resets)
@@ -50,7 +62,11 @@ package enum SessionRules {
             session.position = replica == nil ? stored : nil
         }
         if let replica { try account.withReplica(replica) { $0.position = stored } }
+        return move?.number ?? 0
     }
+
+    /// Returns the number of the last move of the principal's sessions; 0 if there was none.
+    static func lastMove(of account: inout Account) throws -> Int64 { try lastMove(in: &account)?.number ?? 0 }
 
     /// Makes the positions of all sessions unknown.
     static func forgetPositions(in account: inout Account) { account.delete(moveKey(account.owner)) }

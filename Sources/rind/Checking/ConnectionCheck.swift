@@ -92,7 +92,7 @@ struct ConnectionCheck {
                 of: "state")
         } catch let error as StateError {
             return CheckFinding(
-                .wrong, "\(error.description) (\(error.code))", of: "state", hint: error.whoMayNot)
+                .wrong, "\(error.description) (\(error.code))", of: "state", hint: error.whoMayNot ?? error.advice)
         } catch {
             return CheckFinding(.wrong, CommandFailure(error).message, of: "state")
         }
@@ -109,6 +109,7 @@ struct ConnectionCheck {
     private func file(_ path: String) async throws -> CheckFinding {
         let options = configuration.sqliteOptions
         guard let version = try await SQLiteStateStore.inspect(path: path, options: options) else {
+            _ = try await NewState(configuration)
             return newState(path)
         }
         try await configuration.closing(try await SQLiteStateStore.open(path: path, options: options)) {

@@ -31,10 +31,14 @@ struct MigrateCommand: AsyncParsableCommand {
         try await state.run { configuration in
             guard case .postgres(let url) = configuration.state.url else {
                 throw CommandFailure(
-                    .usage, "The state is a file, which 'rind serve' makes when it starts.")
+                    .configuration, "The state is a file, which 'rind serve' makes when it starts.")
             }
             let options = configuration.postgresOptions(url)
             let found = try await PostgresStateStore.inspect(options, logger: .silent) ?? 0
+            // One that is there may be an unfinished copy.
+            if found > 0 {
+                try await configuration.closing(PostgresStateStore.openShared(options, logger: .silent)) { _ in }
+            }
             let isDue = found < PostgresStateStore.version
             let isDone = isDue && !dryRun ? try await PostgresStateStore.migrate(options, logger: .silent) : false
             return MigrationReport(location: configuration.stateLocation, found: found, isDue: isDue, isDone: isDone)
