@@ -61,6 +61,7 @@ soak: setup ## Run what takes hours: thread sanitizer, SEEDS=20000 simulations, 
 	@RIND_TEST_LONG=also .ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|FuzzTests' $(SWIFTFLAGS) $(ARGS)
 	@RIND_TEST_SEEDS=$(SEEDS) RIND_TEST_EVENTS=1000000 RIND_TEST_VALUES=1000000 .ci/test $(OPTIMISED) --filter 'SimulationTests|FuzzTests' $(SWIFTFLAGS)
 	@RIND_TEST_STORE_SEEDS=2000 .ci/test $(OPTIMISED) --filter 'SimulatedStoreTests|ByteStoreTests' $(SWIFTFLAGS)
+	@RIND_TEST_DEVICES=5000 .ci/test $(OPTIMISED) --filter SharedLoginCostTests $(SWIFTFLAGS)
 	@RIND_TEST_PUSH_SEEDS=400 .ci/test $(OPTIMISED) --filter PushFaultTests $(SWIFTFLAGS)
 	@RIND_TEST_MUTATIONS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter MutatedExchangeTests $(SWIFTFLAGS)
 	@RIND_TEST_ANSWERS=$(MUTATIONS) .ci/test $(OPTIMISED) --filter RandomPushAnswerTests $(SWIFTFLAGS)

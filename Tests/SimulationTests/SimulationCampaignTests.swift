@@ -73,7 +73,8 @@ import Testing
             "second look",
         ],
         rare: [
-            "basis cursor, not exact", "basis principal, not exact", "failed: state.busy", "log: ledger.sweep_blocked",
+            "basis cursor, not exact", "basis principal, not exact", "distrust", "failed: state.busy", "forget",
+            "log: ledger.sweep_blocked",
             "log: ledger.sweep_failed", "log: ledger.sweep_suspended", "migration in a restart", "push doubtful",
             "push late", "push refused", "records rejected", "restart older_than_ledger", "restart other_session",
             "restart resync", "restart unknown_cursor", "spools disk full", "state disk full",

@@ -68,8 +68,16 @@ import Testing
         }
         let outcomes = (try await add(7, [1]), try await add(7, [2]), try await add(8, [3]))
         #expect(outcomes == (.made, .refused, .made))
-        let chunks = try await bytes.chunks([7, 8])
-        #expect(chunks == [[1], [3]])
+        let both = try await bytes.commit(
+            Self.changes { changes in
+                (changes.chunks[6], changes.chunks[7]) = ([4], [5])
+                changes.rows[Self.head] = Self.head(1)
+            })
+        #expect(both == [.refused])
+        let chunks = try await bytes.chunks([6, 7, 8])
+        #expect(chunks == [nil, [1], [3]])
+        let rows = try await bytes.load([.row(Self.head)])
+        #expect(rows == [[]])
     }
 
     @Test(.eachByteStore) func `a new replica gets no number that a replica of another owner has`() async throws {

@@ -31,7 +31,8 @@ extension Users {
             note("\(devices[index].name) gets the app's new version")
         case .step, .stepPush, .pull, .sync, .push, .abandon, .loseRequest, .loseAnswer, .cut, .crash, .pause, .goOn,
             .saveState,
-            .restoreState, .wait, .days, .fill, .accept, .resync, .retry, .reconfigure:
+            .restoreState, .wait, .days, .fill, .accept, .resync, .forget, .distrust, .retry,
+            .reconfigure:
             break
         }
     }

@@ -248,7 +248,7 @@ extension SimulationCampaign {
     }
 
     private func rare(_ random: inout SeededGenerator, _ number: Int) -> SimulationOp {
-        switch Int.random(in: 0..<21, using: &random) {
+        switch Int.random(in: 0..<23, using: &random) {
         case ..<4: return .days([1, 8, 31, 40].randomElement(using: &random) ?? 1)
         case ..<7: return .backup(device: number)
         case ..<10: return .restore(device: number, withApp: number % 4 == 3)
@@ -260,6 +260,8 @@ extension SimulationCampaign {
         case 16, 18: return .fill(number % 4)
         case 17: return .accept(number)
         case 19: return number % 2 == 0 ? .resync(number) : .retry
+        case 20: return .forget(number)
+        case 21: return .distrust(number)
         default: return .reconfigure
         }
     }

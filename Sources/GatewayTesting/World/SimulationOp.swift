@@ -50,6 +50,10 @@ package enum SimulationOp: Hashable, Sendable {
     case fill(Int)
     case accept(Int)
     case resync(Int)
+    /// An operator forgets a device.
+    case forget(Int)
+    /// An operator lets a user's devices be compared with everything, as after a restore of the backend.
+    case distrust(Int)
     case retry
     case reconfigure
 }

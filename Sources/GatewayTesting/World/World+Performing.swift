@@ -41,7 +41,7 @@ extension World {
             if milliseconds >= 3_000 { storeDeferred() }
         case .days(let days): try await pass(days: days)
         case .fill(let choice): fill(choice == 0 ? nil : choice % 2 == 0 ? .state : .spools)
-        case .accept, .resync: try await performOnReplica(op)
+        case .accept, .resync, .forget, .distrust: try await performOnReplica(op)
         case .retry: try await retry()
         case .reconfigure:
             mapping += 1
@@ -124,6 +124,20 @@ extension World {
             try await store.change(replica.principal) {
                 try ReplicaRules.resync(replica.id, at: time.now, in: &$0)
             }
+        case .forget(let choice):
+            let replica = replicas[choice % replicas.count]
+            note("replica \(replica.id) is forgotten")
+            count("forget")
+            _ = try await store.change(replica.principal) {
+                try ReplicaRules.forget(replica.id, at: time.now, in: &$0)
+            }
+            // What they have is compared with other devices' ledgers, if there are any.
+            users.setAdrift()
+        case .distrust(let choice):
+            let principal = replicas[choice % replicas.count].principal
+            note("\(principal) is distrusted")
+            count("distrust")
+            _ = try await store.commands.distrust(because: .backend, of: principal, at: time.now)
         default: break
         }
     }

@@ -53,7 +53,7 @@ extension Database {
             }
         }
         for row in changes.added where try !rows(RowStatement.reading(.row(row.key))).isEmpty { return .refused }
-        for number in changes.chunks.keys where try chunk(number) != nil { return .refused }
+        guard try add(changes.chunks) else { return .refused }
         for (key, row) in changes.rows {
             if let row { try put(row) } else { try run(.deleting(key)) }
         }
@@ -61,12 +61,21 @@ extension Database {
         for row in changes.counted { try run(.putting(row, .count)) }
         for (key, amount) in changes.increments { try run(.putting(ByteRow(key: key, number: amount), .add)) }
         for (key, floor) in changes.floors { try run(.putting(ByteRow(key: key, number: floor), .raise)) }
-        // In their order, so that they fill the pages that lead to them.
-        for (number, bytes) in changes.chunks.sorted(by: { $0.key < $1.key }) {
-            try run(.adding(chunk: number, bytes))
-        }
         for number in changes.freedChunks { try run(.deleting(chunk: number)) }
         return .made
+    }
+
+    /// Adds chunks; adds none and returns false if a number is taken.
+    private func add(_ chunks: [Int64: [UInt8]]) throws -> Bool {
+        // In their order, so that they fill the pages that lead to them.
+        let numbers = chunks.keys.sorted()
+        for (index, number) in numbers.enumerated() {
+            let adding = RowStatement.adding(chunk: number, chunks[number] ?? [])
+            if try run(RowStatement(adding.sql + " ON CONFLICT DO NOTHING", adding.values)) > 0 { continue }
+            for added in numbers[..<index] { try run(.deleting(chunk: added)) }
+            return false
+        }
+        return true
     }
 
     private func version(of key: RowKey) throws -> Int64 {
