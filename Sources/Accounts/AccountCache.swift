@@ -11,7 +11,7 @@ import SyncModel
 /// uses it: those of other processes as ``ByteStore/foreignChanges()``, those of other gateways when a commit is
 /// refused.
 final class AccountCache: Sendable {
-    /// A moment, after which what was read before it may be old.
+    /// Marks the beginning of a read: what it brings is not kept if a change has come since.
     struct Moment: Equatable, Sendable {
         fileprivate var changes: UInt64
         fileprivate var generation: UInt64

@@ -154,7 +154,7 @@ package final class Accounts: Sendable {
 
     /// Returns a replica with what was deferred of it.
     func withDeferred(_ replica: ReplicaHead, of owner: Int64) -> ReplicaHead {
-        replica.making(deferred.changes(of: owner).changes[replica.id] ?? [])
+        replica.applying(deferred.changes(of: owner).changes[replica.id] ?? [])
     }
 
     /// Stores what was deferred and is due, in transactions that do not wait for the disk; throws the last error.

@@ -207,7 +207,7 @@ package struct OperatorCommands: Sendable {
     /// Runs a rule for the replicas of a principal, some at a time, each with a change of its own: a login may be that of
     /// thousands of devices, which go on syncing meanwhile.
     ///
-    /// The value is what the rule leaves for the next replicas. The last time is the only one if there are no replicas.
+    /// The value is what the rule leaves for the next replicas. If there are no replicas, the rule runs once, with none.
     func changeReplicas<T, Value>(
         of principal: Principal, keeps: Bool = true, from start: Value,
         _ rule: ([ReplicaHead], _ isLast: Bool, inout Value, inout Account) throws -> T

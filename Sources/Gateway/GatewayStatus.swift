@@ -17,6 +17,8 @@ package struct GatewayStatus: Sendable {
     package var stateFailure: GatewayError?
     /// The lines in quarantine.
     package var quarantined = 0
+    /// The number of pushed records in quarantine, 10,000 at most.
+    package var quarantinedPushes = 0
     /// The open journals of pushes by calls, at most 1,000.
     package var openJournals = 0
     /// The stuck devices, at most 20.
@@ -38,6 +40,8 @@ extension SyncGateway {
             try await checkState()
             status.stuck = try await stuckDevices(limit: 20)
             status.quarantined = try await services.store.inspection.quarantineCounts().entries
+            status.quarantinedPushes =
+                try await services.store.inspection.quarantinedPushes(of: nil, after: 0, limit: 10_000).count
             status.versions = try await services.store.inspection.schemaVersions(ofLast: 10_000)
             status.openJournals = try await services.store.inspection.journals(of: nil, after: 0, limit: 1_000)
                 .count { $0.state == .open }

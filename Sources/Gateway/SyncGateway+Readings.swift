@@ -64,14 +64,19 @@ extension SyncGateway {
     /// Reads the gauges that the state knows.
     package func stateReadings() async -> [MetricReading] {
         do {
-            let lines = try await services.store.inspection.quarantineCounts().entries
-            var readings = [MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines))]
+            let inspection = services.store.inspection
+            let lines = try await inspection.quarantineCounts().entries
+            let pushes = try await inspection.quarantinedPushes(of: nil, after: 0, limit: 10_000).count
+            var readings = [
+                MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines)),
+                MetricReading(.quarantinedPushes, Double(pushes)),
+            ]
             let stuck = try await stuckDevices(limit: 1_000)
             for kind in DeviceTrouble.Kind.allCases {
                 readings.append(
                     MetricReading(.stuck, Double(stuck.count { $0.kind == kind }), labels: [kind.rawValue]))
             }
-            let journals = try await services.store.inspection.journals(of: nil, after: 0, limit: 10_000)
+            let journals = try await inspection.journals(of: nil, after: 0, limit: 10_000)
             for state in PushJournal.State.allCases {
                 let count = journals.count { $0.state == state }
                 readings.append(MetricReading(.journals, Double(count), labels: [state.rawValue]))

@@ -79,11 +79,11 @@ extension Metric {
         case .comparisons: "Pulls that compare a whole request type."
         case .locksHeld: "Sessions, cursors and principals whose work is running."
         case .locksWaiting: "Syncs that wait for another one of the same session, cursor or principal."
-        case .leases:
-            "Leases by the event: wait, refused (waited too long), taken_over (not given back), lost (during a sync)."
+        case .leases: "Leases by event: wait, refused (waited too long), taken_over (not given back), lost (in a sync)."
         case .spool: "Bytes that answers hold: where memory or disk."
         case .spoolLimit: "[spool] memory_total and disk_total."
         case .quarantine: "Lines in quarantine; read at most every half minute."
+        case .quarantinedPushes: "Pushed records in quarantine, which only the operator ends; the first 10,000."
         case .journals: "Journals of pushes by calls in the state, by their state; the first 10,000."
         case .stateReads: "1 if the last read of the state for these metrics succeeded."
         case .draining: "1 while the gateway drains."

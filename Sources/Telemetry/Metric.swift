@@ -47,6 +47,7 @@ package enum Metric: String, CaseIterable, Sendable {
     case spool = "rind_spool_bytes"
     case spoolLimit = "rind_spool_limit_bytes"
     case quarantine = "rind_quarantine_lines"
+    case quarantinedPushes = "rind_quarantine_pushes"
     case journals = "rind_journals"
     case stateReads = "rind_state_up"
     case draining = "rind_draining"

@@ -95,7 +95,7 @@ struct StatusPage {
         rows.append(("requests", "\(facts.requests) running"))
         rows.append(("connections", "\(facts.connections.open) of \(facts.connections.limit)"))
         if service.stateFailure == nil {
-            rows.append(("quarantine", "\(service.quarantined) lines"))
+            rows.append(("quarantine", "\(service.quarantined) lines, \(service.quarantinedPushes) pushed records"))
             rows.append(("open pushes", "\(service.openJournals)"))
         }
         return "<section><h2>Health</h2>\(Self.list(rows))</section>"

@@ -92,10 +92,10 @@ extension StoredCursor {
     }
 
     private mutating func code(with coder: inout Coder, after newer: Self) throws(StateError) {
-        var row = making
+        var row = facts
         try coder.code(&cursor)
         try coder.code(&isConfirmed)
-        try row.code(with: &coder, after: newer.making)
+        try row.code(with: &coder, after: newer.facts)
         if coder.isReading {
             (row.cursor, row.isConfirmed) = (cursor, isConfirmed)
             self = StoredCursor(row)

@@ -49,7 +49,7 @@ package struct ReplicaHead: Hashable, Sendable {
     var weight: Int {
         cursors.reduce(2_000 + 150 * (ledger.base?.chunks.count ?? 0)) { weight, cursor in
             let chunks = (cursor.delta?.chunks.count ?? 0) + (cursor.undo?.chunks.count ?? 0)
-            return weight + 1_000 + 100 * cursor.vector.tokens.count + 150 * chunks + 50 * cursor.making.ids.kept.count
+            return weight + 1_000 + 100 * cursor.vector.tokens.count + 150 * chunks + 50 * cursor.facts.ids.kept.count
         }
     }
 
@@ -78,8 +78,8 @@ extension ReplicaHead {
         }
     }
 
-    /// Returns the replica with changes made.
-    package func making(_ changes: [DeferredChange]) -> Self {
+    /// Returns the replica as changes leave it.
+    package func applying(_ changes: [DeferredChange]) -> Self {
         var replica = self
         for change in changes { replica.make(change) }
         return replica

@@ -37,7 +37,7 @@ package struct StoredCursor: Hashable, Sendable {
     }
 
     /// The facts that were known when the cursor was handed out.
-    var making: CursorRow { shared.row }
+    var facts: CursorRow { shared.row }
     /// The cursor that was presented when it was made; nil for a first sync.
     package var parent: Cursor? {
         get { shared.row.parent }
@@ -69,7 +69,7 @@ package struct StoredCursor: Hashable, Sendable {
     /// Compares all parts; those that are shared only if they are not the same.
     package static func == (a: Self, b: Self) -> Bool {
         a.cursor == b.cursor && a.isConfirmed == b.isConfirmed && a.below == b.below && a.isExact == b.isExact
-            && a.delta == b.delta && a.undo == b.undo && (a.shared === b.shared || a.making == b.making)
+            && a.delta == b.delta && a.undo == b.undo && (a.shared === b.shared || a.facts == b.facts)
     }
 
     /// Hashes the cursor, which no other one of its replica has.

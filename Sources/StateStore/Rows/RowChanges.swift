@@ -3,8 +3,9 @@
 
 /// Changes that are made together or not at all, and only if what they are based on is still there.
 package struct RowChanges: Sendable {
-    /// The versions of the heads that the changes were made from; 0 for a head that must not be there, if it is a
-    /// replica's that is written, under no owner.
+    /// The versions that heads must have for the changes to be made, 0 for a head that must not be there.
+    ///
+    /// A replica that is written with 0 must not be there under any owner.
     package var expected: [RowKey: Int64] = [:]
     /// The rows to write; nil for those to delete.
     package var rows: [RowKey: ByteRow?] = [:]

@@ -105,7 +105,7 @@ package struct Account {
         let isAsStored = stored[id] == nil && !changedReplicas.contains(id)
         guard isAsStored, let changes = deferred?(id), let value = head.value else { return head.value }
         stored[id] = value
-        view.replicas[id]?.value = value.making(changes)
+        view.replicas[id]?.value = value.applying(changes)
         return view.replicas[id]?.value
     }
 
@@ -254,7 +254,7 @@ extension Account {
     mutating func expect(_ row: ByteRow) { changes.expected[row.key] = row.version }
 
     /// Returns a row that has versions; the rule runs again if another change of it comes first.
-    mutating func shared<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: ByteRow, value: V)? {
+    mutating func versioned<V: Coded>(_ key: RowKey, as type: V.Type = V.self) throws -> (row: ByteRow, value: V)? {
         let found = try value(key, as: type)
         if changes.expected[key] == nil { changes.expected[key] = found?.row.version ?? 0 }
         return found

@@ -11,7 +11,7 @@ package struct AccountSetting: Sendable {
     package var cursorLead: Int64 = 0
     /// The store's epoch: positions of other ones do not count.
     package var epoch: Int64 = 0
-    /// Returns a number that no chunk, layer or loose set has, about the greatest that was given so far.
+    /// Returns a number that no chunk, layer or loose set has; those that are given later are greater, as a rule.
     package var number: @Sendable (_ now: Instant) -> Int64
     /// True if numbers of which nothing is known are taken for free ones: the commit is refused if they are not.
     package var assumesFree = false

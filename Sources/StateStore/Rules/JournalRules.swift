@@ -76,7 +76,7 @@ package enum JournalRules {
     }
 
     private static func open(_ id: Int64, in account: inout Account) throws -> Journal {
-        let found = try account.shared(rowKey(id, account.owner), as: Journal.self)?.value
+        let found = try account.versioned(rowKey(id, account.owner), as: Journal.self)?.value
         guard let found, found.journal.state == .open else { throw StateError.journalClosed }
         return found
     }
@@ -134,7 +134,7 @@ package enum JournalRules {
     ) throws {
         let owner = account.owner
         try account.need([.row(rowKey(id, owner)), operations(id, owner)])
-        guard var journal = try account.shared(rowKey(id, owner), as: Journal.self)?.value,
+        guard var journal = try account.versioned(rowKey(id, owner), as: Journal.self)?.value,
             journal.journal.state == .open
         else { return }
         try NoteRules.write(closure.notes, at: now, in: &account)
@@ -183,7 +183,7 @@ package enum JournalRules {
     package static func countTry(
         of id: Int64, at now: Instant, in account: inout Account
     ) throws -> (tries: Int, since: Instant) {
-        guard var journal = try account.shared(rowKey(id, account.owner), as: Journal.self)?.value else {
+        guard var journal = try account.versioned(rowKey(id, account.owner), as: Journal.self)?.value else {
             return (0, now)
         }
         guard journal.journal.state == .open else { return (journal.tries, journal.triedAt ?? now) }
@@ -197,7 +197,7 @@ package enum JournalRules {
     package static func giveUp(_ index: Int, of id: Int64, in account: inout Account) throws {
         let (journal, row) = (rowKey(id, account.owner), operationKey(id, index, of: account.owner))
         try account.need([.row(journal), .row(row)])
-        guard try account.shared(journal, as: Journal.self)?.value.journal.state == .open,
+        guard try account.versioned(journal, as: Journal.self)?.value.journal.state == .open,
             var found = try account.value(row, as: StoredOperation.self)?.value
         else { return }
         found.operation.request = nil

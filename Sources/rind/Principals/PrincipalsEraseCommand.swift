@@ -17,11 +17,11 @@ struct PrincipalsEraseCommand: AsyncParsableCommand {
               rind principals erase 17 --config rind.ini
               rind principals erase --principal 5f0c1a7e90b2 --config rind.ini
 
-            For users who have left, or who ask for it by law. The ledgers of their devices,
-            cursors, notes of pushes, ids, receipts, journals and quarantined records and
-            lines go, in all scopes, and the report counts them by table. The gateway may
-            run. If a device of the user syncs again, it is a stranger: '[pull]
-            unknown_cursor' says what it gets.
+            For users who have left, or who ask for it by law. The ledgers of their
+            devices, cursors, notes of pushes, ids, receipts, journals and quarantined
+            records and lines go, in all scopes, and the report counts them by kind. The
+            gateway may run. If a device of the user syncs again, it is a stranger:
+            '[pull] unknown_cursor' says what it gets.
 
             Not in the state, so not erased: the logs, which name the user by a digest, and
             backups of the state.
@@ -69,7 +69,7 @@ private struct Erasure: StateReport {
     var lines: [String] {
         guard !tables.isEmpty else { return ["Nothing of principal \(principal) is in the state."] }
         let width = rows.map(\.name.count).max() ?? 0
-        return ["Erased of principal \(principal), by table:"]
+        return ["Erased of principal \(principal), by kind:"]
             + rows.map { "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.count)" }
     }
 

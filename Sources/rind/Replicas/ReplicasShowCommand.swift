@@ -96,7 +96,11 @@ struct ReplicaReport: StateReport {
         ]
         if let horizon = row.horizon { lines.append(Self.line("exact from", MomentText.cursor(horizon))) }
         lines.append(Self.line("ledger", ledgerText))
-        if row.resyncAt > 0 { lines.append(Self.line("resync", "asked for at \(MomentText.seconds(row.resyncAt))")) }
+        if row.resyncAt > 0 {
+            let isDue = comparisons.contains { row.resyncAt > $0.comparison?.doneAt ?? 0 }
+            let time = MomentText.seconds(row.resyncAt)
+            lines.append(Self.line("resync", "asked for at \(time), \(isDue ? "due with the next pulls" : "done")"))
+        }
         if !row.released.isEmpty {
             lines.append(Self.line("accepted", "deletions of \(Self.list(row.released)) go with the next comparisons"))
         }

@@ -27,12 +27,13 @@ struct StateArguments: ParsableArguments {
         }
     }
 
-    /// Runs a command that opens the state as a gateway does, which no gateway may do meanwhile.
+    /// Runs a command that opens the state as a gateway does, which no gateway may do meanwhile; makes none.
     func runAsGateway(
         _ body: (CommandState, GatewayConfig.Configuration) async throws -> any StateReport
     ) async throws {
         try await run { configuration in
-            try await configuration.closing(try await configuration.openState(logger: .silent)) {
+            try await configuration.withState(for: .reading) { _ in }
+            return try await configuration.closing(try await configuration.openState(logger: .silent)) {
                 try await body($0, configuration)
             }
         }

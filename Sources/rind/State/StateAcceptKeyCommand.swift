@@ -21,7 +21,8 @@ struct StateAcceptKeyCommand: AsyncParsableCommand {
             Put the old key back if you can. If it is lost, this command lets gateways
             start with the key of the configuration. Every device then downloads
             everything again, and what old pushes have left in quarantine belongs to
-            nobody. Without '--yes' it only says what it would do. Stop every gateway first.
+            nobody. Without '--yes' it only says what it would do. Stop every gateway
+            first.
             """)
 
     @Flag(help: "Do it.")

@@ -19,16 +19,16 @@ struct StateDistrustCommand: AsyncParsableCommand {
               rind state distrust --config rind.ini --user 17
               rind state distrust --config rind.ini --restored state
 
-            After the backend's database was restored, its tokens name other changes than
-            before, and devices would not notice. With their next pull they get everything
-            streamed and compared by content: where the ledger goes back far enough, only what
-            differs goes out. What the backend has lost is deleted ('[ledger] max_sweep'
-            holds), unsynced edits stay. Run this once the backend is back; the gateway may
-            run.
+            After the backend's database was restored, its tokens name other changes
+            than before, and devices would not notice. With their next pull they get
+            everything streamed and compared by content: where the ledger goes back far
+            enough, only what differs goes out. What the backend has lost is deleted
+            ('[ledger] max_sweep' holds), unsynced edits stay. Run this once the backend
+            is back; the gateway may run.
 
-            After Rind's own state was restored ('--restored state', gateways stopped), it is
-            not known either what devices have pushed and got since the backup, so everything
-            goes out once more in 'updated'.
+            After Rind's own state was restored ('--restored state', before gateways
+            start again), it is not known either what devices have pushed and got since
+            the backup, so everything goes out once more in 'updated'.
 
             docs/OPERATIONS.md has both under "When a backup was restored".
             """)
