@@ -76,6 +76,11 @@ extension Inspection {
         return Array(entries.sorted { ($0.lastSeen, $0.id) > ($1.lastSeen, $1.id) }.prefix(page(limit)))
     }
 
+    /// Returns the number of pushed records in quarantine, 10,000 at most; reads neither contents nor principals.
+    package func quarantinedPushCount() async throws -> Int {
+        try await store.rows(.all(.push, after: 0, limit: 10_000)).count
+    }
+
     /// Returns the numbers of lines in the quarantine.
     package func quarantineCounts() async throws -> QuarantineCounts {
         let reasons = QuarantinedLine.Reason.allCases

@@ -40,8 +40,7 @@ extension SyncGateway {
             try await checkState()
             status.stuck = try await stuckDevices(limit: 20)
             status.quarantined = try await services.store.inspection.quarantineCounts().entries
-            status.quarantinedPushes =
-                try await services.store.inspection.quarantinedPushes(of: nil, after: 0, limit: 10_000).count
+            status.quarantinedPushes = try await services.store.inspection.quarantinedPushCount()
             status.versions = try await services.store.inspection.schemaVersions(ofLast: 10_000)
             status.openJournals = try await services.store.inspection.journals(of: nil, after: 0, limit: 1_000)
                 .count { $0.state == .open }

@@ -66,7 +66,7 @@ extension SyncGateway {
         do {
             let inspection = services.store.inspection
             let lines = try await inspection.quarantineCounts().entries
-            let pushes = try await inspection.quarantinedPushes(of: nil, after: 0, limit: 10_000).count
+            let pushes = try await inspection.quarantinedPushCount()
             var readings = [
                 MetricReading(.stateReads, 1), MetricReading(.quarantine, Double(lines)),
                 MetricReading(.quarantinedPushes, Double(pushes)),

@@ -123,7 +123,9 @@ enum PostgresSchema {
         JOIN (
             VALUES ('r', 'SELECT'), ('r', 'INSERT'), ('r', 'UPDATE'), ('r', 'DELETE'), ('S', 'USAGE')
         ) r (kind, "right") ON r.kind = c.relkind::text
-        WHERE n.nspname = $1 AND NOT CASE c.relkind
+        WHERE n.nspname = $1
+            AND c.relname IN ('meta', 'principal', 'replica', 'cursor', 'entry', 'chunk', 'lease', 'lease_fence')
+            AND NOT CASE c.relkind
             WHEN 'S' THEN has_sequence_privilege(c.oid, r."right") ELSE has_table_privilege(c.oid, r."right") END
         """
 

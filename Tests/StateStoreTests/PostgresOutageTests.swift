@@ -83,7 +83,8 @@ struct PostgresOutageTests {
         _ = try await server.query(
             """
             GRANT USAGE ON SCHEMA \(options.schema) TO \(role);
-            GRANT SELECT ON ALL TABLES IN SCHEMA \(options.schema) TO \(role)
+            GRANT SELECT ON ALL TABLES IN SCHEMA \(options.schema) TO \(role);
+            CREATE TABLE \(options.schema).somebodys (key text)
             """)
         let store = try await PostgresStateStore.openShared(reader, logger: Logger(label: "test"))
         #expect(try await store.context(1_000).row != nil)
@@ -96,6 +97,7 @@ struct PostgresOutageTests {
             return
         }
         #expect(rights.contains("INSERT on chunk, UPDATE on chunk") && rights.contains("USAGE on lease_fence"))
+        #expect(!rights.contains("somebody"), "another program's table")
         var other = reader
         other.schema = "other_\(options.schema)"
         let unmade = try await error { try await withPostgres(other) { _ in } }
