@@ -47,12 +47,15 @@ struct KnownRecord {
         isUnplaced = false
     }
 
-    /// Returns true if a row of a whole stream may show the record as it was before a push of the last minutes: the row
-    /// is what the device was sent before, or the push has deleted the record, and nothing has brought it again since.
+    /// Returns true if a row of a whole stream may show the record as it was before a push of the last minutes.
     ///
-    /// What is fetched for a client that has gained the table or its columns was sent before, too, and thrown away.
+    /// That is a row that the device was sent before, or any row of a record that the push has deleted and that nothing
+    /// has brought again since, unless the device still has the record and the row is not what it was sent. What is
+    /// fetched for a client that has gained the table or its columns was sent before, too, and thrown away.
     func mayBeOlder(_ row: UInt64, than push: PushNote.State, _ rules: RecordVerdict.Rules) -> Bool {
-        push == .gone && content == nil || wasHeld && sent == row && !rules.isFetched
+        let isOther = wasHeld && sent != nil && sent != row && !rules.isFetched
+        if push == .gone { return content == nil && !isOther }
+        return wasHeld && sent == row && !rules.isFetched
     }
 
     /// Returns the feeds of a record that stays although one of its feeds has gone: those that nothing has taken away.

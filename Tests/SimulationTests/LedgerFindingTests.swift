@@ -274,6 +274,17 @@ import Testing
         try await expectRest(world)
     }
 
+    @Test func `14: a new session brings what was made again since another device has deleted it`() async throws {
+        let world = try await quiesced(2)
+        world.users.delete(.tasks, "t0", on: 0)
+        try await world.push(0)
+        world.users.putTask("t0", 88)
+        try await world.perform(.logInAnew(device: 1))
+        _ = try await world.sync(1)
+        #expect(world.users.task("t0", on: 1) == 88)
+        try await expectRest(world)
+    }
+
     @Test func `14: an echo comes once, in updated, and is dropped as equal from then on`() async throws {
         let world = try await quiesced()
         world.users.write(.tasks, "x", value: 5, in: "p0", on: 0)

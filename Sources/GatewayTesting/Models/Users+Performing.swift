@@ -49,7 +49,6 @@ extension Users {
         devices[index].restoreBackup(withApp: withApp)
         note("\(devices[index].name) of version \(devices[index].version) is restored")
         remade.formUnion(pushed.filter { devices[index].records[$0]?.status == .created })
-        for key in unmade where devices[index].records[key]?.status == .deleted { redeleted[key] = now }
         for key in pushed { devices[index].mayGetAgain[key, default: 0] += 1 }
         // Tombstones of that time may be gone already.
         if now.milliseconds(since: backup.madeAt) >= WorldConfiguration.maxOffline {

@@ -21,8 +21,6 @@ package final class Users {
     var adrift: Set<SimulatedKey> = []
     /// Records that a restored device has not pushed by its own account, although it has: it may get them as created.
     var remade: Set<SimulatedKey> = []
-    /// The moments at which devices were restored, by the records that they delete although their account has done so.
-    var redeleted: [SimulatedKey: Instant] = [:]
     /// All records that were ever pushed.
     var pushed: Set<SimulatedKey> = []
     /// The records that a device has deleted while they were on their way to the backend.
@@ -74,12 +72,8 @@ package final class Users {
         if row.damage != .none || backend.untold.contains(key) || adrift.contains(key) || !backend.retired.isEmpty {
             return
         }
-        // What a push has deleted is not brought back in the next minutes, though a restored backend has it again, or
-        // another user has made it again before a restored device repeats the deletion: `settle` and the hour until
-        // the next comparison.
+        // What a push has deleted is not brought back in the next minutes, though a restored backend has it again.
         if backend.restored.contains(key), unmade.contains(key) { return }
-        let restored = operation.local.status == .deleted ? redeleted[key] : nil
-        if let restored, now.milliseconds(since: restored) < 3_900_000 { return }
         complain(
             "\(key) is \(row.record) since \(row.changed), \(devices[sync.device].name) has heard of \(base), and pushes"
         )

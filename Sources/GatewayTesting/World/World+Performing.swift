@@ -131,8 +131,9 @@ extension World {
             _ = try await store.change(replica.principal) {
                 try ReplicaRules.forget(replica.id, at: time.now, in: &$0)
             }
-            // What they have is compared with other devices' ledgers, if there are any.
+            // What they have, or are about to get, is compared with other devices' ledgers, if there are any.
             users.setAdrift()
+            for index in requests.indices { requests[index].isForgotten = true }
         case .distrust(let choice):
             let principal = replicas[choice % replicas.count].principal
             note("\(principal) is distrusted")

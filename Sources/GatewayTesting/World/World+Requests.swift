@@ -273,6 +273,7 @@ extension World {
             users.complaints(about: answer, of: sync, request.comparison).forEach(complain)
         }
         users.devices[sync.device].apply(answer)
+        if request.isForgotten { users.setAdrift(sync.device) }
     }
 
     private func count(_ figures: SyncFigures) {

@@ -36,6 +36,8 @@ package final class World {
         var isPull: Bool
         /// The expectations at the beginning of the pull.
         var comparison = WorldComparison()
+        /// True if the state has forgotten a replica since it began, perhaps the one that the answer is for.
+        var isForgotten = false
     }
 
     let setup: WorldSetup
