@@ -40,14 +40,15 @@ package final class SQLiteBytes: ByteStore {
     init(pool: DatabasePool, file: StateFile, hold: Hold, options: SQLiteStateStore.Options) throws {
         self.pool = pool
         readersAtHand = try ReadersAtHand(path: file.path, configuration: Self.configuration(options))
-        watch = StateWatch(file, report: options.report)
         self.hold = NIOLockedValueBox(hold)
-        // Commands beside a gateway know no position.
-        guard case .lock = hold else {
+        if case .lock = hold {
+            watch = StateWatch(file, withLog: true, report: options.report)
+            (epoch, counter) = (.random(in: 1 ... .max), CommitCounter(path: file.path))
+        } else {
+            // Commands beside a gateway know no position.
+            watch = StateWatch(file, withLog: false, report: options.report)
             (epoch, counter) = (0, nil)
-            return
         }
-        (epoch, counter) = (.random(in: 1 ... .max), CommitCounter(path: file.path))
     }
 
     deinit {

@@ -29,8 +29,9 @@ package enum StateError: Error, Hashable, Sendable {
     /// The file or its file system is not writable, or the role lacks a right in the database; the reason is a clause.
     /// Answer 503.
     case readOnly(String)
-    /// The file was replaced or removed while the gateway ran, so everything written to it is lost. Stop, and restore a
-    /// backup or start without the file. Answer 503.
+    /// The file or its write-ahead log was replaced or removed while the gateway ran, so what is written from now on is
+    /// lost. Stop, which saves what the log had, and restore a backup or start without the file if it is gone. Answer
+    /// 503.
     case replaced(path: String)
     /// The disk failed to read or write.
     case io(String)
@@ -101,8 +102,8 @@ package enum StateError: Error, Hashable, Sendable {
             "give the gateway the right to write: to the file, whose file system may be mounted to be read only, or its "
                 + "role to the schema and its tables"
         case .replaced:
-            "move the file back if it is there, and the gateway goes on with it; otherwise stop the gateway, then restore "
-                + "a backup, or start anew without the file"
+            "move the file back if it is there, and the gateway goes on with it; otherwise stop the gateway, which saves "
+                + "what a lost '-wal' had, then restore a backup if the file itself is gone, or start anew without it"
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
         case .open: "look at the path and its permissions"

@@ -42,6 +42,16 @@ import Testing
         }
     }
 
+    @Test(arguments: ["accept-clock", "accept-key"])
+    func `what is accepted for a state that is not there makes none`(command: String) async throws {
+        try await Place.withDirectory { directory in
+            let result = try await RunningCommand.run(
+                "state", command, "--yes", "--config", Place.quickstart, directory: directory)
+            #expect(result.status == 73 && result.error.contains("(state.open)"), "\(result.error)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path()).isEmpty)
+        }
+    }
+
     @Test func `a gateway that runs keeps its clock`() async throws {
         try await StateFixture.with { state in
             let result = try await state.run("state", "accept-clock", "--yes")

@@ -101,6 +101,11 @@ import Testing
                         let result = await command.finished()
                         #expect(result.status == 78 && result.error.contains("state.elsewhere"))
                     }
+                    let file = directory.appending(path: "rind.ini").path(percentEncoded: false)
+                    let check = try await RunningCommand.run(
+                        "check", "--connect", "--config", file,
+                        environment: ["RIND_BACKEND_URL": try await backend.url], directory: working)
+                    #expect(check.out.contains("state.elsewhere"), "\(check.out)")
                     let files = try FileManager.default.contentsOfDirectory(atPath: directory.path())
                     #expect(files == ["rind.ini"])
                 }

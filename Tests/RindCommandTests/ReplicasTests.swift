@@ -159,9 +159,14 @@ import Testing
     @Test func `a replica of a running gateway is listed, shown and forgotten`() async throws {
         try await DemoBackend.withRunning { backend in
             try await ServedGateway.with(backend) { gateway in
-                #expect(
-                    try await gateway.get("/sync?last_pulled_at=null&schema_version=3", token: "ada-token").status
-                        == 200)
+                func pull(_ cursor: String) async throws -> String {
+                    let answer = try await gateway.get(
+                        "/sync?last_pulled_at=\(cursor)&schema_version=3", token: "ada-token")
+                    #expect(answer.status == 200)
+                    let timestamp = try JSONValue.parse(answer.body)["timestamp"]?.int64
+                    return try "\(#require(timestamp))"
+                }
+                var cursor = try await pull("null")
                 func run(_ arguments: String...) async throws -> Finished {
                     try await RunningCommand.run(
                         arguments + ["--config", Place.quickstart], directory: gateway.directory
@@ -170,6 +175,11 @@ import Testing
                 let list = try JSONValue.parse(try await run("replicas", "list", "--json").out)
                 let id = try #require(Self.ids(list).first)
                 #expect(try await run("replicas", "show", id).out.contains("schema      version 3"))
+                #expect(try await run("replicas", "resync", id).status == 0)
+                #expect(try await run("replicas", "show", id).out.contains(", due with the next pulls\n"))
+                for _ in 0..<2 { cursor = try await pull(cursor) }
+                let shown = try await run("replicas", "show", id).out
+                #expect(shown.contains(/\nresync      asked for at .*, done\n/), "\(shown)")
                 #expect(try await run("replicas", "forget", id).status == 0)
                 #expect(try await run("replicas", "list").out == "no replicas\n")
                 #expect(try await gateway.get("/sync?last_pulled_at=null", token: "ada-token").status == 200)

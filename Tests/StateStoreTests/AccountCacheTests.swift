@@ -86,6 +86,18 @@ import Testing
         for session in [watch, tablet, phone] { #expect(try await store.position(of: session) == .unknown) }
     }
 
+    @Test func `what is kept weighs as much as its texts`() async throws {
+        var weights: [Int] = []
+        for length in [10, 50_000] {
+            let store = Accounts()
+            var row = try row(1)
+            row.vector = CheckpointVector(["a": String(repeating: "t", count: length)])
+            try await store.begin(row)
+            weights.append(try await store.change(alice) { $0.view.weight })
+        }
+        #expect(weights[1] - weights[0] >= 2 * 49_990)
+    }
+
     @Test(.eachStore) func `of the devices of one login only some are kept in memory`() async throws {
         for value: Int64 in 1...200 {
             try await store.begin(row(value, replica: value, session: Session(rawValue: "s\(value)")))

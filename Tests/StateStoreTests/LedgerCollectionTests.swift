@@ -116,6 +116,19 @@ import Testing
         await #expect(throws: StateError.ledgerChanged) { try await store.stage([], in: layer) }
     }
 
+    @Test func `a chunk whose number another gateway has drawn gets another one`() async throws {
+        let bytes = MemoryBytes()
+        func gateway(drawing numbers: Int64...) -> Accounts {
+            let left = NIOLockedValueBox(numbers[...])
+            let setting = AccountSetting(limits: StateLimits()) { _ in left.withLockedValue { $0.popFirst() ?? 0 } }
+            return Accounts(bytes, setting: setting)
+        }
+        for (id, store) in [(7, gateway(drawing: 1, 10)), (8, gateway(drawing: 2, 10, 11))] as [(UInt8, Accounts)] {
+            try await store.stage(TestLedger.chunks([id: id]), in: store.stageLayer(at: now))
+        }
+        #expect(try await bytes.chunks([10, 11]) == [[7, 7], [8, 8]])
+    }
+
     @Test(.eachStore) func `cursors on which a ledger rests stay although newer ones came back`() async throws {
         try await store.line([1: 1], [2: 2], [:], [2: 4])
         #expect(try await store.collect(supersededBefore: now).cursors == 1)

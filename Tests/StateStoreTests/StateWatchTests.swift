@@ -67,6 +67,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["removed", "replaced"])
+    func `a log that is gone is noticed, and nothing of it is lost when the gateway stops`(how: String) async throws {
+        try await withEvents { store, path, events in
+            try await store.begin(row(1))
+            let (files, log) = (FileManager.default, path + "-wal")
+            try files.moveItem(atPath: log, toPath: log + ".old")
+            if how == "replaced" { try files.copyItem(atPath: log + ".old", toPath: log) }
+            let replaced = StateError.replaced(path: log)
+            await #expect(throws: replaced) { try await store.proceed(row(2, parent: 1)) }
+            await #expect(throws: replaced) { _ = try await store.context(1) }
+            #expect(events() == [.failed(replaced, path: path)])
+            await store.close()
+            for end in ["-wal", "-shm"] { try? files.removeItem(atPath: path + end) }
+            let restarted = try await Accounts(SQLiteBytes.open(path: path))
+            #expect(try await restarted.context(1).row != nil)
+            await restarted.close()
+        }
+    }
+
     @Test func `what happens to one user is no event`() async throws {
         try await withEvents { store, _, events in
             try await store.begin(row(1))

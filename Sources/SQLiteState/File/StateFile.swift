@@ -86,7 +86,7 @@ struct StateFile: Sendable, Hashable {
     /// Those get the mode of the file itself: one that was created while the file was read-only would stay read-only.
     func restrict() throws(StateError) {
         guard let mode = Self.status(of: path).map({ $0.st_mode & 0o600 }) else { return }
-        for name in [path, path + "-wal", path + "-shm"] {
+        for name in [path, logPath, path + "-shm"] {
             guard let status = Self.status(of: name), status.st_mode & 0o777 != mode else { continue }
             guard chmod(name, mode) == 0 else { throw Self.error(errno, path: name) }
         }
@@ -94,13 +94,19 @@ struct StateFile: Sendable, Hashable {
 
     var size: Int? { Self.status(of: path).map { Int($0.st_size) } }
 
-    /// The identity of the file that is at the path now; nil if there is none.
-    var identity: Identity? { Self.status(of: path).map(Identity.init) }
+    /// The path of SQLite's write-ahead log.
+    var logPath: String { path + "-wal" }
 
-    /// Returns true if the file with this identity is still at the path, or if the system cannot tell: then SQLite
+    /// The identity of the file that is at the path now; nil if there is none.
+    var identity: Identity? { Self.identity(of: path) }
+
+    /// Returns the identity of the file that is at a path now; nil if there is none.
+    static func identity(of path: String) -> Identity? { status(of: path).map(Identity.init) }
+
+    /// Returns true if the file with this identity is still at its path, or if the system cannot tell: then SQLite
     /// finds out.
-    func isStill(_ identity: Identity) -> Bool {
-        guard let status = Self.status(of: path) else { return errno != ENOENT && errno != ENOTDIR }
+    static func isStill(_ identity: Identity, at path: String) -> Bool {
+        guard let status = status(of: path) else { return errno != ENOENT && errno != ENOTDIR }
         return Identity(status) == identity
     }
 

@@ -4,22 +4,28 @@
 import StateProbes
 import StateStore
 
-/// Watches over the file of an open state: whether it is still at its path, and which faults it has.
+/// Watches over the files of an open state: whether they are still at their paths, and which faults they have.
 final class StateWatch: Sendable {
     let file: StateFile
-    private let identity: StateFile.Identity?
+    private let watched: [(path: String, identity: StateFile.Identity?)]
     private let faults: StateFaultLog
 
     /// Creates a watch over a file that was just opened.
-    init(_ file: StateFile, report: (@Sendable (StateEvent) -> Void)?) {
+    ///
+    /// Its write-ahead log is watched only where it is certain to stay: not for a command beside a gateway, since
+    /// whoever closes the file last removes the log.
+    init(_ file: StateFile, withLog: Bool, report: (@Sendable (StateEvent) -> Void)?) {
         self.file = file
         faults = StateFaultLog(at: file.path, report: report)
-        identity = file.identity
+        let paths = withLog ? [file.path, file.logPath] : [file.path]
+        watched = paths.map { ($0, StateFile.identity(of: $0)) }
     }
 
-    /// Fails if the path no longer names the file that was opened: data written to that file would be lost.
+    /// Fails if a path no longer names the file that was opened: data written to that file would be lost.
     func checkPath() throws(StateError) {
-        guard let identity, file.isStill(identity) else { throw .replaced(path: file.path) }
+        for (path, identity) in watched {
+            guard let identity, StateFile.isStill(identity, at: path) else { throw .replaced(path: path) }
+        }
     }
 
     /// Turns a failure into a ``StateError`` if there is one for it, and reports it if it is a new fault.
