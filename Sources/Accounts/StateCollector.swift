@@ -28,7 +28,7 @@ struct StateCollector: Sendable {
         for kind in [RowKind.staged, .loose] {
             collected.chunks += try await collectChunks(namedBy: kind, before: retention.stagedBefore)
         }
-        collected.replicas = try await buryUnseen(retention)
+        collected.replicas = try await forgetUnseen(retention)
         try await collectPrincipals(retention, &collected)
         return collected
     }
@@ -139,20 +139,20 @@ struct StateCollector: Sendable {
     /// Forgets replicas that were not seen for long, but only a share of all replicas in an hour.
     ///
     /// Those that cannot be forgotten, because something of theirs is damaged, do not keep the others.
-    private func buryUnseen(_ retention: Retention) async throws -> Int {
+    private func forgetUnseen(_ retention: Retention) async throws -> Int {
         var (total, mark): (Int, Lookup.Mark?) = (0, nil)
         repeat {
             try Task.checkCancellation()
-            let (buried, next) = try await buryBatch(retention, after: mark)
-            (total, mark) = (total + buried, next)
+            let (forgotten, next) = try await forgetBatch(retention, after: mark)
+            (total, mark) = (total + forgotten, next)
         } while mark != nil
         return total
     }
 
-    private func buryBatch(
+    private func forgetBatch(
         _ retention: Retention, after mark: Lookup.Mark?
-    ) async throws -> (buried: Int, next: Lookup.Mark?) {
-        let known = try await meta([.replicas, .burialsSince, .burialsLeft])
+    ) async throws -> (forgotten: Int, next: Lookup.Mark?) {
+        let known = try await meta([.replicas, .forgettingSince, .forgettingLeft])
         var (since, left) = (Instant(milliseconds: known[1] ?? 0), Int(known[2] ?? 0))
         let limit = max(1, accounts.setting.limits.collectBatch)
         let rows = try await store.rows(.all(.replica, by: .rank, after: mark, limit: limit, descending: false))
@@ -163,22 +163,22 @@ struct StateCollector: Sendable {
         }
         guard !unseen.isEmpty else { return (0, nil) }
         if retention.now.milliseconds(since: since) >= CollectionTime.period || since > retention.now {
-            (since, left) = (retention.now, max(1, Int(known[0] ?? 0) / CollectionTime.burialShare))
+            (since, left) = (retention.now, max(1, Int(known[0] ?? 0) / CollectionTime.forgettingShare))
         }
         let names = try await index.principals(of: Set(unseen.map(\.key.owner)))
-        var buried = 0
-        for row in unseen where buried < left {
+        var forgotten = 0
+        for row in unseen where forgotten < left {
             // A head whose principal cannot be read stays.
             guard let principal = names[row.key.owner] else { continue }
-            if try await bury(row, of: principal, retention) { buried += 1 }
+            if try await forget(row, of: principal, retention) { forgotten += 1 }
         }
-        try await set([.burialsSince: since.milliseconds, .burialsLeft: Int64(left - buried)])
-        let isEnd = rows.count < limit || unseen.count < rows.count || buried == left
-        return (buried, isEnd ? nil : rows.last.map { Lookup.Mark($0.rank, tie: $0.number) })
+        try await set([.forgettingSince: since.milliseconds, .forgettingLeft: Int64(left - forgotten)])
+        let isEnd = rows.count < limit || unseen.count < rows.count || forgotten == left
+        return (forgotten, isEnd ? nil : rows.last.map { Lookup.Mark($0.rank, tie: $0.number) })
     }
 
     /// Forgets a replica, unless it has come back meanwhile.
-    private func bury(_ row: ByteRow, of principal: Principal, _ retention: Retention) async throws -> Bool {
+    private func forget(_ row: ByteRow, of principal: Principal, _ retention: Retention) async throws -> Bool {
         let id = ReplicaID(rawValue: row.number)
         do {
             return try await accounts.change(principal, keeps: false) { account in

@@ -140,12 +140,16 @@ package final class SQLiteBytes: ByteStore {
         }
     }
 
-    /// Makes a transaction check first that its file is still at the path.
+    /// Makes a transaction check first that its files are still there.
+    ///
+    /// Closing the store removes one of them.
     private func checkingPath<T>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) -> @Sendable (Database) throws -> T {
-        { [watch] db in
-            try watch.checkPath()
+        { [watch, hold] db in
+            do { try watch.checkPath() } catch {
+                throw hold.withLockedValue { $0 == nil } ? StateError.closed : error
+            }
             return try body(db)
         }
     }

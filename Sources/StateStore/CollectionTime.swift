@@ -14,7 +14,7 @@ package struct CollectionTime: Hashable, Sendable, Coded {
     /// The longest time, in milliseconds, that an earlier process can have run since its last collection.
     package static let period: Int64 = 3_600_000
     /// The share of replicas that may be forgotten for their age in one ``period``: one of this many.
-    package static let burialShare = 20
+    package static let forgettingShare = 20
 
     /// The time of the last collection; nil before the first.
     var collectedAt: Instant?

@@ -72,12 +72,12 @@ import Testing
         }
     }
 
-    @Test func `an hour in which the clock shows ten years buries no device`() async throws {
+    @Test func `an hour in which the clock shows ten years forgets no device`() async throws {
         let decade = 3_650 * 24 * Self.hour
         #expect(try await left(after: [(Self.hour, Self.hour), (decade, Self.hour), (Self.hour, Self.hour)]) == 20)
     }
 
-    @Test func `years that really pass bury them one after the other`() async throws {
+    @Test func `years that really pass forget them one after the other`() async throws {
         let decade = 3_650 * 24 * Self.hour
         #expect(
             try await left(after: [(Self.hour, Self.hour), (decade, decade), (Self.hour, Self.hour)]) == 18)

@@ -12,9 +12,9 @@ package enum MetaKey: String, CaseIterable, Sendable {
     /// The number of lines for which there was no room.
     case droppedLines = "quarantine_dropped"
     /// The beginning of the hour in which forgotten replicas are counted.
-    case burialsSince = "burials_since"
+    case forgettingSince = "forgetting_since"
     /// The number of those that may still be forgotten in it.
-    case burialsLeft = "burials_left"
+    case forgettingLeft = "forgetting_left"
     /// The number of milliseconds by which cursors run ahead of the clock.
     case cursorLead = "cursor_lead"
     /// The mark of the key of identities.

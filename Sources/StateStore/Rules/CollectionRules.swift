@@ -118,7 +118,7 @@ package enum CollectionRules {
             collect(&replica.cursors[index], isOlder: false, tip: replica.tip)
         }
         if !loose.isEmpty { replica.ledger.version += 1 }
-        try LedgerRules.loosen(loose, at: retention.now, in: &account)
+        try LedgerRules.setLoose(loose, at: retention.now, in: &account)
         replica.ledger.horizon = [replica.ledger.horizon, horizon].compactMap { $0 }.max()
         return (undos, siblings)
     }
@@ -151,7 +151,7 @@ package enum CollectionRules {
         replica.cursors.removeAll(where: isGone)
         let undos = gone.filter { $0.undo != nil }
         if !undos.isEmpty { replica.ledger.version += 1 }
-        try LedgerRules.loosen(undos.flatMap(\.layers), at: retention.now, in: &account)
+        try LedgerRules.setLoose(undos.flatMap(\.layers), at: retention.now, in: &account)
         replica.ledger.horizon = [replica.ledger.horizon, undos.last?.cursor].compactMap { $0 }.max()
         for cursor in gone { account.delete(RowKey(.cursor, of: account.owner, number: cursor.cursor.rawValue)) }
         try account.withKnownHead { head in

@@ -152,7 +152,7 @@ package enum LedgerRules {
             replica.cursors[index].undo?.chunks = try account.directories(of: undo.chunks, at: now)
         }
         try account.put(replica)
-        try loosen(loose, at: now, in: &account)
+        try setLoose(loose, at: now, in: &account)
         account.needNotBeDurable()
         guard merge.steps > 0 else { return }
         let staged = try account.rows(.all(.staged, of: 0, prefix: merge.number.keyBytes))
@@ -176,11 +176,11 @@ package enum LedgerRules {
     }
 
     /// Lets the chunks of layers be deleted in an hour: pulls that have begun may still read them.
-    static func loosen(_ layers: [LedgerLayer], at now: Instant, in account: inout Account) throws {
-        try loosen(account.numbers(in: layers.flatMap(\.chunks)), at: now, in: &account)
+    static func setLoose(_ layers: [LedgerLayer], at now: Instant, in account: inout Account) throws {
+        try setLoose(account.numbers(in: layers.flatMap(\.chunks)), at: now, in: &account)
     }
 
-    private static func loosen(_ numbers: [Int64], at now: Instant, in account: inout Account) throws {
+    private static func setLoose(_ numbers: [Int64], at now: Instant, in account: inout Account) throws {
         var rest = numbers[...]
         while !rest.isEmpty {
             let key = RowKey(.loose, of: account.owner, number: account.nextNumber(at: now))

@@ -130,7 +130,7 @@ package enum ReplicaRules {
         }
         let layers = replica.layers + older.flatMap(\.layers)
         if keepsChunks {
-            try LedgerRules.loosen(layers, at: now, in: &account)
+            try LedgerRules.setLoose(layers, at: now, in: &account)
         } else {
             account.changes.freedChunks += try account.numbers(in: layers.flatMap(\.chunks))
         }
