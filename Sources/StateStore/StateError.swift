@@ -102,8 +102,8 @@ package enum StateError: Error, Hashable, Sendable {
             "give the gateway the right to write: to the file, whose file system may be mounted to be read only, or its "
                 + "role to the schema and its tables"
         case .replaced:
-            "move the file back if it is there, and the gateway goes on with it; otherwise stop the gateway, which saves "
-                + "what a lost '-wal' had, then restore a backup if the file itself is gone, or start anew without it"
+            "move the file back if it is there, and the gateway goes on with it; otherwise stop the gateway, then restore "
+                + "a backup, or start anew without the file; if only its '-wal' is gone, stopping saves what that had"
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
         case .open: "look at the path and its permissions"
