@@ -58,10 +58,10 @@ extension LedgerDiff {
         if subject.isInStream { diffed.superseded += group.lines - 1 }
         if let redelivery = table.redeliveries[subject.hash] { redeliver(redelivery, in: table, subject) }
         if table.isOpen(verdict, of: known, unreadable, in: came) { report.suspended.formUnion(table.requestTypes) }
-        if isUnsettled {
+        if isUnsettled || table.mayBeGone(verdict, of: known, at: subject.hash, in: group) {
             report.suspended.formUnion(table.requestTypes.intersection(input.plan.compared))
-            known.content = nil
         }
+        if isUnsettled { known.content = nil }
         let entry = Judged(table: table, subject: subject, group: group, view: view)
         switch verdict.outcome {
         case .created, .updated, .equal: deliver(verdict, at: entry, writer: &writer)

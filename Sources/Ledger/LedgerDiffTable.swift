@@ -172,6 +172,15 @@ struct LedgerDiffTable {
         }
     }
 
+    /// Returns true if a row that goes out may be older than the deletion that a push of the last minutes has brought:
+    /// then the record is gone, and only the next comparison tells.
+    func mayBeGone(
+        _ verdict: RecordVerdict, of known: KnownRecord, at hash: IDHash, in group: RecordGroup
+    ) -> Bool {
+        guard unsettled[hash] == .gone, known.content == nil, let upsert = group.upsert else { return false }
+        return [.created, .updated].contains(verdict.outcome) && upsert.sequence > wholeFrom
+    }
+
     /// Returns true if only a comparison can tell what has become of a record.
     ///
     /// An unreadable line may be older than the deletion of a parent in a later part of the stream (finding 16), or than

@@ -19,6 +19,12 @@ package final class ServerProxy: Sendable {
     package struct State {
         /// The number of messages Sync.
         package var syncs = 0
+        /// The number of statements that were run.
+        package var statements = 0
+        /// The bytes that clients have sent.
+        package var sentBytes = 0
+        /// The bytes that they got back.
+        package var receivedBytes = 0
         /// The number of connections that were opened.
         package var connections = 0
         /// The moment at which connections are lost; nil for never.
@@ -87,9 +93,7 @@ private final class RequestHandler: ChannelInboundHandler {
         buffer.writeBuffer(&bytes)
         var passed = ByteBuffer()
         while var message = nextMessage() {
-            if message.getInteger(at: message.readerIndex, as: UInt8.self) == UInt8(ascii: "S"), hasBegun {
-                proxy.state.withLockedValue { $0.syncs += 1 }
-            }
+            if hasBegun { count(message) }
             passed.writeBuffer(&message)
         }
         hasBegun = true
@@ -99,6 +103,16 @@ private final class RequestHandler: ChannelInboundHandler {
             return
         }
         server.writeAndFlush(passed, promise: nil)
+    }
+
+    private func count(_ message: ByteBuffer) {
+        let kind = message.getInteger(at: message.readerIndex, as: UInt8.self)
+        proxy.state.withLockedValue { state in
+            state.sentBytes += message.readableBytes
+            if kind == UInt8(ascii: "S") { state.syncs += 1 }
+            // Execute
+            if kind == UInt8(ascii: "E") { state.statements += 1 }
+        }
     }
 
     /// Returns the next whole message; the first one of a connection has no letter before its length.
@@ -124,6 +138,7 @@ private final class AnswerHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
+        proxy.state.withLockedValue { $0.receivedBytes += bytes.readableBytes }
         // The tags of the commands; together they mean that a transaction has changed something.
         let view = bytes.readableBytesView
         let isCommitted =

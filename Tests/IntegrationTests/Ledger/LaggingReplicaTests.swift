@@ -129,6 +129,22 @@ import Testing
     }
 
     @Test(arguments: Way.all)
+    func `a content that the device was never sent comes, though it has deleted the record, and goes with the deletion`(
+        way: Way
+    ) async throws {
+        try await Self.with(way) { place in
+            try await place.stack.backend.edit(.put("tasks", ["id": "t-0", "name": "theirs"]))
+            try place.stack.backend.fallBehind()
+            try place.device.model.delete("tasks", "t-0")
+            try await place.device.push()
+            #expect(try await place.compare() == ["updated tasks#t-0"])
+            #expect(place.stack.logged("ledger.sweep_suspended").count == (way.reason == .reset ? 1 : 0))
+            #expect(try await place.settle() == ["deleted tasks#t-0"])
+            try await place.stack.expectEqual(place.device)
+        }
+    }
+
+    @Test(arguments: Way.all)
     func `what others have changed comes, and what others have deleted goes`(way: Way) async throws {
         try await Self.with(way) { place in
             try place.device.model.update("tasks", "t-0", with: ["name": "mine"])
