@@ -26,14 +26,14 @@ struct DatabaseCostTests {
                 + "\(sent) bytes there, \(received) back, \(log) of WAL"
         }
 
-        /// Returns the lower quartile of each count: what a gateway does beside adds to many syncs, and takes from none.
-        static func quartile(_ costs: [Cost]) -> Cost {
-            func quartile(_ count: KeyPath<Cost, Int>) -> Int {
-                costs.map { $0[keyPath: count] }.sorted()[costs.count / 4]
+        /// Returns the median of each count: what a gateway does beside comes with some of the syncs.
+        static func median(_ costs: [Cost]) -> Cost {
+            func middle(_ count: KeyPath<Cost, Int>) -> Int {
+                costs.map { $0[keyPath: count] }.sorted()[costs.count / 2]
             }
             return Cost(
-                roundTrips: quartile(\.roundTrips), statements: quartile(\.statements), sent: quartile(\.sent),
-                received: quartile(\.received), log: quartile(\.log))
+                roundTrips: middle(\.roundTrips), statements: middle(\.statements), sent: middle(\.sent),
+                received: middle(\.received), log: middle(\.log))
         }
     }
 
@@ -81,18 +81,23 @@ struct DatabaseCostTests {
                     try await pull(nil, token: token)
                 }
             }
-            for round in 0..<9 {
+            // A ledger is compacted after 64 changes.
+            for round in 0..<128 {
                 try await backend.edit(
                     (0..<20).map { number in
                         let id = (round * 20 + number) * 7_919 % records + 1
                         return .put("tasks", ["id": .string("t-\(id)"), "name": .string("round \(round)")])
                     })
+                guard round >= 64, round % 3 == 0 else {
+                    cursor = try await pull(cursor)
+                    continue
+                }
                 let before = cursor
                 cursor = try await measure("pull of 20 changes, of \(Self.text(records)) records") { [self] in
                     try await pull(before)
                 }
                 let now = cursor
-                for _ in 0..<2 { _ = try await measure("idle pull") { [self] in try await pull(now) } }
+                _ = try await measure("idle pull") { [self] in try await pull(now) }
             }
             for round in 0..<7 {
                 let changes = DemoValue.changes(
@@ -130,7 +135,7 @@ struct DatabaseCostTests {
                     var setting = Setting(
                         gateway: gateway, backend: backend, server: server, proxy: proxy, records: records)
                     try await setting.run()
-                    return setting.costs.mapValues(Cost.quartile)
+                    return setting.costs.mapValues(Cost.median)
                 }
             }
         }
@@ -152,8 +157,11 @@ struct DatabaseCostTests {
             let figures = try Self.figures(of: sync)
             try #require(figures.count == 5)
             #expect(cost.roundTrips == figures[0] && cost.statements == figures[1], "\(sync): \(cost)")
-            for (count, figure) in zip([cost.sent, cost.received, cost.log], figures.dropFirst(2)) {
-                #expect((figure * 4 / 5...figure * 5 / 4).contains(count), "\(sync): \(cost)")
+            // What comes back depends on how full the page is that a head keeps its newest cursors in.
+            for (count, figure, slack) in [
+                (cost.sent, figures[2], 4), (cost.received, figures[3], 2), (cost.log, figures[4], 4),
+            ] {
+                #expect(abs(count - figure) <= figure / slack, "\(sync): \(cost)")
             }
         }
     }
