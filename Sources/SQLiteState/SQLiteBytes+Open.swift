@@ -137,13 +137,18 @@ extension SQLiteBytes {
         if let size = file.size, (1..<512).contains(size) { throw StateError.notRind(path: file.path) }
         let queue = try DatabaseQueue(path: file.path, configuration: configuration(options))
         defer { try? queue.close() }
-        let (application, version, tables) = try queue.read { db in
+        let (application, version, tables, size) = try queue.read { db in
             try (
                 db.integer("PRAGMA application_id") ?? 0, Int(db.integer("PRAGMA user_version") ?? 0),
-                db.integer("SELECT count(*) FROM sqlite_master") ?? 0
+                db.integer("SELECT count(*) FROM sqlite_master") ?? 0,
+                Int((db.integer("PRAGMA page_count") ?? 0) * (db.integer("PRAGMA page_size") ?? 0))
             )
         }
-        if application == 0, version == 0, tables == 0 { return 0 }
+        if application == 0, version == 0, tables == 0 {
+            // As after a kill while the log of a new state was moved into the file, if the log is gone.
+            guard file.size ?? 0 <= size else { throw StateError.corrupt("it has pages, and no table") }
+            return 0
+        }
         guard application == applicationID, version > 0 else {
             throw StateError.notRind(path: file.path)
         }

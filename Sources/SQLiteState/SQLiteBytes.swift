@@ -26,6 +26,7 @@ package final class SQLiteBytes: ByteStore {
     /// Nil for a command beside a gateway, which runs only for moments.
     private let counter: CommitCounter?
     private let numbers = NIOLockedValueBox<[RowKind: Int64]>([:])
+    private let isSaving = NIOLockedValueBox(false)
     /// The store's hold on the file; nil once the file is released.
     private let hold: NIOLockedValueBox<Hold?>
 
@@ -90,7 +91,7 @@ package final class SQLiteBytes: ByteStore {
     package func foreignChanges() throws -> Int64? {
         guard let counter else { return nil }
         guard hold.withLockedValue({ $0 != nil }) else { throw StateError.closed }
-        do { try watch.checkPath() } catch { throw watch.error(error) }
+        do { try checkFiles() } catch { throw watch.error(error) }
         return counter.foreignChanges
     }
 
@@ -141,16 +142,32 @@ package final class SQLiteBytes: ByteStore {
     }
 
     /// Makes a transaction check first that its files are still there.
-    ///
-    /// Closing the store removes one of them.
     private func checkingPath<T>(
         _ body: @escaping @Sendable (Database) throws -> T
     ) -> @Sendable (Database) throws -> T {
-        { [watch, hold] db in
-            do { try watch.checkPath() } catch {
-                throw hold.withLockedValue { $0 == nil } ? StateError.closed : error
-            }
+        { [self] db in
+            try checkFiles()
             return try body(db)
+        }
+    }
+
+    /// Fails if a file of the store is gone.
+    ///
+    /// What the log has is moved into the file at once then, while nobody else has written: it ends with the process,
+    /// which may be killed.
+    private func checkFiles() throws(StateError) {
+        do throws(StateError) { try watch.checkPath() } catch {
+            guard hold.withLockedValue({ $0 != nil }) else { throw .closed }
+            if isSaving.withLockedValue({ isSaving in
+                defer { isSaving = true }
+                return !isSaving
+            }) {
+                pool.asyncWriteWithoutTransaction { [watch, isSaving] db in
+                    if watch.isAlone { _ = try? db.checkpoint(.truncate) }
+                    isSaving.withLockedValue { $0 = false }
+                }
+            }
+            throw error
         }
     }
 
@@ -184,20 +201,37 @@ package final class SQLiteBytes: ByteStore {
         // Only the call that takes the hold closes; a second time GRDB would hand SQLite a connection that is gone.
         guard let hold = hold.withLockedValue({ $0.take() }) else { return }
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { [pool, readersAtHand, counter] in
+            DispatchQueue.global().async { [self] in
                 readersAtHand.close()
-                guard case .lock(let descriptor) = hold else {
+                if case .lock(let descriptor) = hold {
+                    closeAlone()
+                    StateFile.unlock(descriptor)
+                } else {
                     try? pool.close()
-                    return continuation.resume()
                 }
-                // Without this the log stays beside the file until the next start, which is harmless.
-                _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-                try? pool.close()
-                counter?.release()
-                StateFile.unlock(descriptor)
                 continuation.resume()
             }
         }
+    }
+
+    /// The number of times that what a lost log had is tried to be moved into the file, each for `busyTimeout`.
+    private static let attempts = 4
+
+    private func closeAlone() {
+        guard watch.isAlone else {
+            // SQLite would remove a log that another program has begun. The process ends soon.
+            _ = Unmanaged.passRetained(self)
+            return
+        }
+        var isEmptied = false
+        let isWhole = watch.isWhole
+        for _ in 0..<(isWhole ? 1 : Self.attempts) where !isEmptied {
+            isEmptied = (try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }) != nil
+        }
+        // Otherwise the log stays beside the file until the next start, which is harmless.
+        if !isWhole, !isEmptied { _ = watch.error(StateError.corrupt("what a lost '-wal' had is not in the file")) }
+        try? pool.close()
+        counter?.release()
     }
 }
 

@@ -29,9 +29,9 @@ package enum StateError: Error, Hashable, Sendable {
     /// The file or its file system is not writable, or the role lacks a right in the database; the reason is a clause.
     /// Answer 503.
     case readOnly(String)
-    /// The file or its write-ahead log was replaced or removed while the gateway ran, so what is written from now on is
-    /// lost. Stop, which saves what the log had, and restore a backup or start without the file if it is gone. Answer
-    /// 503.
+    /// The file, its write-ahead log or the log's index was replaced or removed while the gateway ran, so what is written
+    /// from now on is lost. Stop, which saves what the log had, and restore a backup or start without the file if it is
+    /// gone. Answer 503.
     case replaced(path: String)
     /// The disk failed to read or write.
     case io(String)
@@ -103,7 +103,7 @@ package enum StateError: Error, Hashable, Sendable {
                 + "role to the schema and its tables"
         case .replaced:
             "move the file back if it is there, and the gateway goes on with it; otherwise stop the gateway, then restore "
-                + "a backup, or start anew without the file; if only its '-wal' is gone, stopping saves what that had"
+                + "a backup, or start anew without the file; if only its '-wal' or '-shm' is gone, stopping saves what it had"
         case .io: "look at the disk, and at the system's log"
         case .corrupt, .notRind: "stop the gateway, keep the file, restore a backup"
         case .open: "look at the path and its permissions"

@@ -53,6 +53,19 @@ import Testing
         }
     }
 
+    @Test func `a file that lacks only its first page is no new state`() async throws {
+        try await withStateFile { path in
+            let file = URL(filePath: path)
+            try await withSQLite(path) { _ = try await Self.fill($0, from: 1, to: 100) }
+            let empty = try DatabaseQueue(path: path + ".empty")
+            try await empty.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+            try empty.close()
+            let first = try Data(contentsOf: URL(filePath: path + ".empty"))
+            try (first + Data(contentsOf: file).dropFirst(first.count)).write(to: file)
+            #expect(await codeOfOpening(path) == "state.corrupt")
+        }
+    }
+
     private static func damage(_ sound: Data, seed: Int) -> Data {
         var (random, damaged) = (SeededGenerator(seed: UInt64(seed)), sound)
         switch seed % 3 {

@@ -3,6 +3,7 @@
 
 import Accounts
 import Foundation
+import GRDB
 import NIOConcurrencyHelpers
 import Testing
 
@@ -67,22 +68,84 @@ import Testing
         }
     }
 
-    @Test(arguments: ["removed", "replaced"])
-    func `a log that is gone is noticed, and nothing of it is lost when the gateway stops`(how: String) async throws {
+    /// Opens another program's connection to a file.
+    private static func other(_ path: String) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// Opens a copy of the file alone, as the start after a kill would find it.
+    private static func expectSaved(_ path: String) async throws {
+        let (copy, files) = (path + ".copy", FileManager.default)
+        for _ in 0..<1_000 {
+            try? files.removeItem(atPath: copy)
+            try files.copyItem(atPath: path, toPath: copy)
+            if (try? await withSQLite(copy) { try await $0.context(1).row }) == .some(.some(try row(1))) { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("the file does not have what was in the log")
+    }
+
+    @Test(arguments: ["-wal", "-shm"], ["removed", "replaced"])
+    func `a log or an index that is gone is noticed, and what the log had is moved into the file`(
+        end: String, how: String
+    ) async throws {
         try await withEvents { store, path, events in
             try await store.begin(row(1))
-            let (files, log) = (FileManager.default, path + "-wal")
-            try files.moveItem(atPath: log, toPath: log + ".old")
-            if how == "replaced" { try files.copyItem(atPath: log + ".old", toPath: log) }
-            let replaced = StateError.replaced(path: log)
+            let (files, lost) = (FileManager.default, path + end)
+            try files.moveItem(atPath: lost, toPath: path + ".old")
+            if how == "replaced" { try Data().write(to: URL(filePath: lost)) }
+            let replaced = StateError.replaced(path: lost)
             await #expect(throws: replaced) { try await store.proceed(row(2, parent: 1)) }
             await #expect(throws: replaced) { _ = try await store.context(1) }
             #expect(events() == [.failed(replaced, path: path)])
+            // Who has begun another index may have written.
+            if end == "-wal" || how == "removed" { try await Self.expectSaved(path) }
             await store.close()
-            for end in ["-wal", "-shm"] { try? files.removeItem(atPath: path + end) }
-            let restarted = try await Accounts(SQLiteBytes.open(path: path))
-            #expect(try await restarted.context(1).row != nil)
-            await restarted.close()
+            let left = try await withSQLite(path) { try await $0.context(1).row }
+            #expect(left != nil)
+        }
+    }
+
+    @Test func `a log that comes back is gone on with`() async throws {
+        try await withEvents { store, path, _ in
+            try await store.begin(row(1))
+            let (files, log) = (FileManager.default, path + "-wal")
+            try files.moveItem(atPath: log, toPath: log + ".old")
+            await #expect(throws: StateError.replaced(path: log)) { try await store.proceed(row(2, parent: 1)) }
+            try files.moveItem(atPath: log + ".old", toPath: log)
+            try await store.proceed(row(2, parent: 1))
+            await store.close()
+            let left = try await withSQLite(path) { try await $0.context(2).row }
+            #expect(left != nil)
+        }
+    }
+
+    @Test func `if another program keeps what a lost log had from being moved, the stop says so`() async throws {
+        try await withEvents { store, path, events in
+            let reader = try Self.other(path)
+            try await reader.writeWithoutTransaction { db in
+                try db.execute(sql: "BEGIN")
+                _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM entry")
+            }
+            try await store.begin(row(1))
+            try FileManager.default.removeItem(atPath: path + "-wal")
+            await store.close()
+            #expect(events() == [.failed(.corrupt("what a lost '-wal' had is not in the file"), path: path)])
+            try await reader.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        }
+    }
+
+    @Test func `what backups and other programs do is no loss`() async throws {
+        try await withEvents { store, path, events in
+            try await store.begin(row(1))
+            for sql in ["VACUUM INTO '\(path).backup'", "PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM"] {
+                try await Self.other(path).writeWithoutTransaction { try $0.execute(sql: sql) }
+                try await store.checkWriting(within: .seconds(3_600))
+            }
+            try await store.proceed(row(2, parent: 1))
+            #expect(events().isEmpty)
         }
     }
 

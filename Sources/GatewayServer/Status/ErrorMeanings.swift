@@ -225,7 +225,7 @@ enum ErrorMeanings {
         state.full: no space; transient
         state.busy: locked by another process for longer than busy_timeout; transient
         state.read_only: no right to write; the message says which
-        state.replaced: the file, or its -wal, was removed, moved or replaced while the gateway ran
+        state.replaced: the file, or its -wal or -shm, was removed, moved or replaced while the gateway ran
         state.io: the disk failed; transient
         state.slow: the state did not answer in time: from /readyz, and with PostgreSQL from any sync; transient
         state.unreachable: the database cannot be reached, refuses the gateway, is stopping or starting, or shows \

@@ -46,6 +46,9 @@ final class CommitCounter: Sendable {
         let descriptor = open(path + "-shm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         self.descriptor = NIOLockedValueBox(descriptor)
+        var status = stat()
+        // Reading behind the end of a mapped file ends the process.
+        guard fstat(descriptor, &status) == 0, status.st_size >= Self.mappedBytes else { return nil }
         let mapped = mmap(nil, Self.mappedBytes, PROT_READ, MAP_SHARED, descriptor, 0)
         guard let mapped, mapped != MAP_FAILED else { return nil }
         address = UInt(bitPattern: mapped)

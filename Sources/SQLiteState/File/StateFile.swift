@@ -86,7 +86,7 @@ struct StateFile: Sendable, Hashable {
     /// Those get the mode of the file itself: one that was created while the file was read-only would stay read-only.
     func restrict() throws(StateError) {
         guard let mode = Self.status(of: path).map({ $0.st_mode & 0o600 }) else { return }
-        for name in [path, logPath, path + "-shm"] {
+        for name in [path, logPath, indexPath] {
             guard let status = Self.status(of: name), status.st_mode & 0o777 != mode else { continue }
             guard chmod(name, mode) == 0 else { throw Self.error(errno, path: name) }
         }
@@ -96,6 +96,10 @@ struct StateFile: Sendable, Hashable {
 
     /// The path of SQLite's write-ahead log.
     var logPath: String { path + "-wal" }
+    /// The path of the log's index.
+    var indexPath: String { path + "-shm" }
+    /// True if there is a log without anything in it.
+    var isLogEmpty: Bool { Self.status(of: logPath)?.st_size == 0 }
 
     /// The identity of the file that is at the path now; nil if there is none.
     var identity: Identity? { Self.identity(of: path) }

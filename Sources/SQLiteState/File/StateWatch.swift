@@ -12,12 +12,12 @@ final class StateWatch: Sendable {
 
     /// Creates a watch over a file that was just opened.
     ///
-    /// Its write-ahead log is watched only where it is certain to stay: not for a command beside a gateway, since
-    /// whoever closes the file last removes the log.
+    /// SQLite's own files are watched only where they are certain to stay: not for a command beside a gateway, since
+    /// whoever closes the file last may remove them.
     init(_ file: StateFile, withLog: Bool, report: (@Sendable (StateEvent) -> Void)?) {
         self.file = file
         faults = StateFaultLog(at: file.path, report: report)
-        let paths = withLog ? [file.path, file.logPath] : [file.path]
+        let paths = withLog ? [file.path, file.logPath, file.indexPath] : [file.path]
         watched = paths.map { ($0, StateFile.identity(of: $0)) }
     }
 
@@ -28,12 +28,27 @@ final class StateWatch: Sendable {
         }
     }
 
+    /// True if all files are still at their paths.
+    var isWhole: Bool { (try? checkPath()) != nil }
+
+    /// True if nothing is where a file is gone.
+    ///
+    /// Then nobody else has written since, and what the log has may still be moved into the file. A command that has
+    /// failed leaves an empty log.
+    var isAlone: Bool {
+        watched.allSatisfy { path, identity in
+            if let identity, StateFile.isStill(identity, at: path) { return true }
+            return StateFile.identity(of: path) == nil || path == file.logPath && file.isLogEmpty
+        }
+    }
+
     /// Turns a failure into a ``StateError`` if there is one for it, and reports it if it is a new fault.
     func error(_ error: any Error) -> any Error {
         var error = StateError.wrapping(error, path: file.path)
-        // A connection that is opened only for a read fails before it can check that the file is still there.
-        if case .open? = error as? StateError {
-            do throws(StateError) { try checkPath() } catch let replaced { error = replaced }
+        // A connection that is opened only for a read fails before it can check that the files are still there.
+        switch error as? StateError {
+        case .open?, .io?: do throws(StateError) { try checkPath() } catch let replaced { error = replaced }
+        default: break
         }
         if let error = error as? StateError { faults.failed(error) }
         return error
