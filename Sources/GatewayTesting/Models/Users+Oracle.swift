@@ -281,6 +281,6 @@ extension Users {
         if adrift.contains(key) || !isCompared && device.isOrphaned(key, or: adrift) { return true }
         guard setup.hasLedger else { return backend.forgotten.contains(key) }
         guard !isCompared else { return false }
-        return backend.isCascadeLost || isComparing
+        return backend.isCascadeLost || isComparing || withdrawn.contains(key)
     }
 }

@@ -25,6 +25,8 @@ package final class Users {
     var pushed: Set<SimulatedKey> = []
     /// The records that a device has deleted while they were on their way to the backend.
     var unmade: Set<SimulatedKey> = []
+    /// Those of them that the backend has never had: no line tells a copy of the device (documented).
+    var withdrawn: Set<SimulatedKey> { unmade.subtracting(backend.everSeen) }
     var recordCount = 0
     private var complaints: [String] = []
     /// The events so far, if they are traced.
