@@ -50,7 +50,7 @@ struct KnownRecord {
     /// Returns true if a row of a whole stream may show the record as it was before a push of the last minutes.
     ///
     /// That is a row that the device was sent before, or any row of a record that the push has deleted and that nothing
-    /// has brought again since, unless the device still has the record and the row is not what it was sent. What is
+    /// has brought again since, unless the ledger holds the record and the row is not what was sent of it. What is
     /// fetched for a client that has gained the table or its columns was sent before, too, and thrown away.
     func mayBeOlder(_ row: UInt64, than push: PushNote.State, _ rules: RecordVerdict.Rules) -> Bool {
         let isOther = wasHeld && sent != nil && sent != row && !rules.isFetched

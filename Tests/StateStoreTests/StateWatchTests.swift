@@ -122,6 +122,20 @@ import Testing
         }
     }
 
+    @Test func `a log that another program has begun stays as it is when the gateway stops`() async throws {
+        try await withEvents { store, path, _ in
+            try await store.begin(row(1))
+            let (files, log) = (FileManager.default, path + "-wal")
+            let before = try Data(contentsOf: URL(filePath: path))
+            try files.moveItem(atPath: log, toPath: log + ".old")
+            try Data("another log".utf8).write(to: URL(filePath: log))
+            await #expect(throws: StateError.replaced(path: log)) { try await store.proceed(row(2, parent: 1)) }
+            await store.close()
+            #expect(try Data(contentsOf: URL(filePath: log)) == Data("another log".utf8))
+            #expect(try Data(contentsOf: URL(filePath: path)) == before)
+        }
+    }
+
     @Test func `if another program keeps what a lost log had from being moved, the stop says so`() async throws {
         try await withEvents { store, path, events in
             let reader = try Self.other(path)
