@@ -12,8 +12,6 @@ struct PullCourse: Sendable {
     /// The beginning of the lines that have come, and the types that are complete among them; nil if they are more than
     /// one stream, or less.
     fileprivate var streamed: CachedAnswer?
-    /// True if it went on from the end of an earlier pull's stream.
-    private(set) var hasTakenCached = false
     /// The request type whose comparison has failed.
     var failedComparison: String?
 
@@ -35,8 +33,7 @@ struct PullCourse: Sendable {
         guard let cached = query.cached, plan.restart != .distrusted, cached.continues(beginning) else {
             return stream.begin(at: plan.start)
         }
-        hasTakenCached = true
-        return stream.begin(behind: cached.end)
+        return stream.begin(behind: cached)
     }
 
     /// Throws away what has come, and streams everything, as `begin` begins it.

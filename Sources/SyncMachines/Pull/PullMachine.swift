@@ -251,9 +251,6 @@ extension PullMachine {
     /// The request types that the backend does not take any more.
     package var refusedTypes: Set<String> { course?.stream.refusals.types ?? [] }
 
-    /// True if the pull went on from the end of an earlier one's stream.
-    package var hasTakenCached: Bool { course?.hasTakenCached ?? false }
-
     /// The stream that a repeat of the pull can go on from, once this one is answered; nil if that is not certain.
     package var cachedAnswer: CachedAnswer? { course?.cachedAnswer }
 

@@ -45,6 +45,8 @@ struct StreamMachine: Sendable {
         var isAfresh = true
         /// The number of resumptions.
         var resumes = 0
+        /// The vector at which lines of an earlier pull begin that were taken over; nil once a stream has completed them.
+        var takenFrom: CheckpointVector?
     }
 
     let query: StreamQuery
@@ -85,10 +87,11 @@ struct StreamMachine: Sendable {
     }
 
     /// Streams from the end of what an earlier pull has streamed.
-    mutating func begin(behind end: CheckpointVector) -> StreamStep {
-        progress.vector = end
+    mutating func begin(behind cached: CachedAnswer) -> StreamStep {
+        progress.vector = cached.end
         progress.carriedData = true
         progress.isAfresh = false
+        progress.takenFrom = cached.start
         state = .takingCached
         return .perform(.takeCached)
     }
@@ -216,8 +219,10 @@ struct StreamMachine: Sendable {
     private mutating func typesRefused(_ named: Set<String>) -> StreamStep {
         switch state {
         case .streaming:
-            switch refusals.refuse(named, of: query, at: progress.vector) {
+            switch refusals.refuse(named, of: query, at: progress.takenFrom ?? progress.vector) {
             case .goOn(let vector):
+                // What was taken over may be overtaken by lines of a refused type, which do not come.
+                if progress.takenFrom != nil { progress = Progress(resumes: progress.resumes) }
                 let gone = query.namespaces(ofOnly: refusals.types)
                 progress.vector = vector.filter { !gone.contains($0) }
                 return setPosition()
@@ -259,6 +264,7 @@ struct StreamMachine: Sendable {
         for (namespace, token) in report.received.tokens { progress.vector[namespace] = token }
         switch report.end {
         case .complete:
+            progress.takenFrom = nil
             if query.distrustsPosition {
                 state = .listingDistrusted(resumes: false)
                 return .perform(.listCheckpoints)

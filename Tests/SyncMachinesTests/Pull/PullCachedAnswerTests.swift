@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Deduplication
+import Ledger
 import SyncMachines
 import SyncModel
 import Testing
@@ -101,6 +102,43 @@ import Testing
         pull.send(.done)
         pull.send(.tokensRefused, expect: .forgetAll)
         pull.send(.done, expect: .stream(from: CheckpointVector()))
+    }
+
+    @Test(arguments: [false, true])
+    func `an earlier pull's lines are dropped if a type is refused before all that has come since`(
+        breaks: Bool
+    ) throws {
+        let row = try Book.row(comparisons: PullLedgerTests.compared())
+        var first = PullLedgerTests.book()
+        first.send(.context(PullLedgerTests.context(row)))
+        _ = try first.finish(at: PullLedgerTests.now)
+        let cached = try #require(first.cachedAnswer)
+        var pull = PullLedgerTests.book(cached: cached)
+        pull.send(.context(PullLedgerTests.context(row)), expect: .takeCached)
+        PullTypesTests.open(&pull)
+        if breaks {
+            pull.send(.ended(.broken))
+            PullTypesTests.open(&pull)
+        }
+        pull.send(.typesRefused(named: ["AlbumsV1"]))
+        // A record that they delete may be there again, and no line of the type tells it.
+        let start = cached.start.filter { !$0.hasPrefix("Album") }
+        #expect(PullTypesTests.open(&pull) == .open(types: ["LinksV1"], from: start, afresh: true))
+        #expect(try pull.finish(at: PullLedgerTests.now).vector["AlbumV1"] == nil)
+    }
+
+    @Test func `an earlier pull's lines stay if a type is refused at the second look`() throws {
+        var pull = Book(presented: 1_000, cached: try Self.cached())
+        pull.send(.context(Book.context(try Book.row(), position: .at(Self.end))))
+        pull.send(.done)
+        pull.report.needsSecondLook = true
+        pull.send(.ended(.complete, received: ["AlbumV1": "AlbumV1|9"], carriedData: true))
+        PullTypesTests.open(&pull)
+        pull.send(.typesRefused(named: ["AlbumsV1"]))
+        guard case .open(types: ["LinksV1"], _, afresh: false) = PullTypesTests.open(&pull) else {
+            Issue.record("expected to go on, got \(pull.action)")
+            return
+        }
     }
 
     @Test func `what was compared as a whole beside the stream is not gone on with`() throws {

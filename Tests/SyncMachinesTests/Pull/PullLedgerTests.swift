@@ -23,11 +23,14 @@ import Testing
         ]
     }
 
-    static func book(_ session: Session = Book.session, unknown: UnknownCursorRule = .adopt) -> Book {
+    static func book(
+        _ session: Session = Book.session, unknown: UnknownCursorRule = .adopt, cached: CachedAnswer? = nil
+    ) -> Book {
         var settings = settings
         settings.unknownCursor = unknown
         return Book(
-            presented: 1_000, settings: settings, session: session, tableDigests: ["albums": "m", "links": "l"])
+            presented: 1_000, settings: settings, cached: cached, session: session,
+            tableDigests: ["albums": "m", "links": "l"])
     }
 
     static func context(

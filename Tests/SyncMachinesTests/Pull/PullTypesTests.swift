@@ -11,16 +11,24 @@ import Testing
 @Suite struct PullTypesTests {
     typealias Book = PullPlaybook
 
-    /// Plays until something is streamed again, or the pull has ended.
-    private static func types(_ pull: inout Book) -> [String]? {
+    /// Plays until something is streamed again, or the pull has ended; returns the stream's action.
+    @discardableResult
+    static func open(_ pull: inout Book) -> StreamAction? {
         for _ in 0..<6 {
             switch pull.action {
-            case .stream(.open(let types, _, _)): return types
+            case .stream(let action):
+                if case .open = action { return action }
             case .fail: return nil
-            default: pull.send(pull.action == .listCheckpoints ? .listed(CheckpointVector()) : .done)
+            default: break
             }
+            pull.send(pull.action == .listCheckpoints ? .listed(CheckpointVector()) : .done)
         }
         return nil
+    }
+
+    private static func types(_ pull: inout Book) -> [String]? {
+        guard case .open(let types, _, _) = open(&pull) else { return nil }
+        return types
     }
 
     private static func start() throws -> Book {
