@@ -71,7 +71,7 @@ struct GatewayWatch: Sendable {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private static let signs = [#""code":"internal"#, "Fatal error", "ThreadSanitizer"]
+    private static let signs = [#""code":"internal"#, "Fatal error", "WARNING: ThreadSanitizer"]
 
     private static func defects(in data: Data) -> [String] {
         guard signs.contains(where: { data.firstRange(of: Data($0.utf8)) != nil }) else { return [] }
@@ -84,7 +84,11 @@ struct GatewayWatch: Sendable {
             let cause = lines[place...].prefix(200).first { line in
                 line.contains(#""message":"cause""#) && id.map(line.contains) ?? false
             }
-            return lines[place] + (cause.map { "\n    " + $0 } ?? "")
+            // A sanitizer's report is several stacks, among the lines of the log.
+            let stacks =
+                lines[place].contains("ThreadSanitizer")
+                ? lines[place...].dropFirst().prefix(200).filter { !$0.hasPrefix("{") }.prefix(100) : []
+            return ([lines[place]] + stacks + (cause.map { [$0] } ?? [])).joined(separator: "\n    ")
         }
     }
 }
