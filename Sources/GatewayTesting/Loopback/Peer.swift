@@ -90,10 +90,14 @@ package final class Peer {
     }
 
     /// Ends the connection as a crash does: with a reset, and without what has not been sent.
-    package func reset() async throws {
+    ///
+    /// Nothing comes between the last text and the reset.
+    package func reset(after text: String = "") async throws {
         let options = channel as? any SocketOptionProvider
         try await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
-        try await channel.close().get()
+        try await channel.eventLoop.flatSubmit { [channel] in
+            channel.writeAndFlush(ByteBuffer(string: text)).and(channel.close()).map { _ in }
+        }.get()
     }
 
     /// Sends bytes, and returns when the system has taken them.
